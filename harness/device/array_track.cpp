@@ -99,10 +99,10 @@ class array_track final : public track, trial_cost {
   [[nodiscard]] std::vector<trial> trials(const stage_entry& entry, bool thorough,
                                           std::uint64_t seed) const override {
     const std::int64_t tile = tile_of(entry);
-    std::vector<trial> list = problem_->cases(tile, thorough, seed);
+    std::vector<trial> list = valid_cases(tile, thorough, seed);
     for (trial& one : list) one.parameters = runnable(entry, one.parameters, one.input);
     if (thorough) {
-      add_changed(list, problem_->cases(tile, false, seed).size(), seed);
+      add_changed(list, valid_cases(tile, false, seed).size(), seed);
     } else {
       add_whole_tiles(list, entry);
     }
@@ -260,6 +260,20 @@ class array_track final : public track, trial_cost {
   [[nodiscard]] lab::larger_trials larger() const { return {facts().description.parameters, *this}; }
   [[nodiscard]] array_layout layout_of(const parameter_values& values) const {
     return problem_->bind(nullptr, values)->layout();
+  }
+
+  // A size that a track makes of the tile may be below the least where the tile is a few outputs.
+  [[nodiscard]] std::vector<trial> valid_cases(std::int64_t tile, bool thorough, std::uint64_t seed) const {
+    std::vector<trial> list = problem_->cases(tile, thorough, seed);
+    std::erase_if(list, [&](const trial& one) {
+      try {
+        (void)complete(one.parameters);
+        return false;
+      } catch (const usage_error&) {
+        return true;
+      }
+    });
+    return list;
   }
 
   // Inputs that differ in one value, one after the other, at some sizes of the `quick` trials with which the

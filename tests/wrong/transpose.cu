@@ -1,4 +1,4 @@
-// The track's wrong kernels, each to be refused for one mistake.
+// The track's wrong kernels, each to be refused for one mistake; a right twin among them.
 #include "stages/transpose/tiles.hpp"
 #include "tests/wrong/wrong.hpp"
 
@@ -9,6 +9,7 @@ constexpr int side = 32;
 constexpr int block_rows = 8;
 
 enum class mistake {
+  none,
   missing_barrier,     // the tile is written while it is still read
   square_assumed,      // what is beyond the square in the corner is left out
   tiles_of_rows,       // tiles are counted along the columns: right where there are as many as along the rows
@@ -66,6 +67,8 @@ stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea, .launch = launch<made>, .tile = side * side};
 }
 
+// Right, and names no tile.
+STAGE(without_a_tile, {.idea = "names no tile", .launch = launch<mistake::none>});
 MISTAKE(missing_barrier, failure_kind::wrong, "wrong at index", "no barrier");
 MISTAKE(square_assumed, failure_kind::unwritten, "was never written", "moves the square in the corner alone");
 MISTAKE(tiles_of_rows, failure_kind::unwritten, "was never written", "counts tiles along the columns");
