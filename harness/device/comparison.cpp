@@ -11,6 +11,7 @@ namespace {
 
 template <class T>
 std::string text_of_number(long double number) {
+  if (std::isnan(number)) return "nan";  // of either sign
   using limits = std::numeric_limits<T>;
   char text[64];
   std::snprintf(text, sizeof text, "%.*Lg", limits::is_integer ? limits::digits10 + 1 : limits::max_digits10,
@@ -42,15 +43,28 @@ class judge_of {
     }
     if (right || is_excused(expected, index, found_value, result)) return;
     if (result.failure && *result.failure->index < index) return;
-    result.failure = failure_record{.kind = failure_kind::wrong,
-                                    .index = index,
-                                    .expected = text_of_number<T>(expected.value),
-                                    .found = text_of_number<T>(found_value)};
+    result.failure =
+        failure_record{.kind = failure_kind::wrong,
+                       .index = index,
+                       .expected = text_of_number<T>(expected.value),
+                       .found = text_of_number<T>(found_value) + error_beside_bound(expected, found_value)};
   }
 
  private:
   // For results among the denormals, whose spacing no relative bound reaches.
   static constexpr auto least = 2 * static_cast<long double>(std::numeric_limits<T>::denorm_min());
+
+  // Of an error that rounding may be: how large it is, and what the stage has declared.
+  [[nodiscard]] std::string error_beside_bound(const expectation& expected, long double found) const {
+    constexpr long double of_roundings = 0.01L;
+    const long double error = std::abs(found - expected.value);
+    if (rules_.relative_error == 0 || found == 0 || !(error < of_roundings * expected.scale)) return "";
+    char text[96];
+    std::snprintf(text, sizeof text,
+                  ": an error of %.2Lg of the scale, where the bound (relative_error) is %.2g",
+                  error / expected.scale, rules_.relative_error);
+    return text;
+  }
 
   bool is_within_bound(const expectation& expected, std::int64_t index, long double found,
                        check_result& result) const {

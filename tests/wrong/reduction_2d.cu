@@ -57,6 +57,22 @@ __global__ void right(const float* values, walk way, float* sums) {
   if (i < way.sums) sums[i] = sum_along(values, way, i);
 }
 
+// Reads rows by 16 bytes, wherever they begin.
+__global__ void takes_rows_for_aligned(const float* values, walk way, float* sums) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
+  if (i >= way.sums) return;
+  float sum = 0;
+  std::int64_t k = 0;
+  for (; way.step == 1 && k + 4 <= way.count; k += 4) {
+    const auto four = *reinterpret_cast<const float4*>(values + i * way.begin_step + k);
+    sum += four.x + four.y + four.z + four.w;
+  }
+  for (; k < way.count; ++k) sum += values[i * way.begin_step + k * way.step];
+  sums[i] = sum;
+}
+WRONG(takes_rows_for_aligned, failure_kind::crash, on_emulator("misaligned"),
+      as_stage("takes rows for aligned", each<takes_rows_for_aligned>));
+
 // Drops NaN among the values of a row that fill no vector.
 __global__ void drops_nan_of_tail(const float* values, walk way, float* sums) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;

@@ -102,7 +102,9 @@ void verifier::tell_unwritten(workload& work, failure_record& failure, const lau
   if (seems_unwritten) {
     failure.kind = failure_kind::wrong;
     failure.expected = "an output that is made of the input alone";
-    failure.found = "nan, made of memory that nobody has written (of the output or scratch memory)";
+    failure.found =
+        "nan, made of memory that nobody has written (of the output, of scratch memory, or beyond the end of "
+        "an array)";
   } else {
     failure.kind = failure_kind::unwritten;
     failure.expected = failure.found = "";
