@@ -44,13 +44,13 @@ bool block_runner::land_copy() {
   if (!copies_.has_copies_in()) return false;
   const block_copies::landing landed = copies_.land_one();
   if (rests_) {
-    landed_at_rest_.emplace_back(landed.shared, landed.bytes);
+    landed_at_rest_.insert(landed_at_rest_.end(), landed.places.begin(), landed.places.end());
   } else if (active_observer) {
-    active_observer->bulk_copy_over(landed.shared, landed.bytes);
+    for (const auto& [shared, bytes] : landed.places) active_observer->bulk_copy_over(shared, bytes);
   }
   if (!landed.complaint.empty()) {
     failure_ = prefix(landed.where, landed.by.block) + text_of_thread(threads_[landed.by.thread].index) +
-               " has begun a bulk copy that " + landed.complaint;
+               " " + landed.complaint;
     stopping_ = true;
     return true;
   }
@@ -429,6 +429,45 @@ void block_runner::copy_out_in_bulk(void* global, const void* shared, std::int64
   if (active_observer) active_observer->bulk_copy_began(shared, global, size, false, return_address);
   const outside_of_kernel here;
   copies_.copy_out(global, shared, size, this_thread(), where);
+}
+
+// ---- copies of one thread (cp.async)
+
+void block_runner::begin_copy(void* to, const void* from, std::size_t bytes, std::size_t taken,
+                              const void* return_address) {
+  const auto address = reinterpret_cast<std::uintptr_t>(from);
+  if (!is_shared(to, bytes) || is_shared(from, taken) || is_stack(address) || is_in_cluster(from)) return;
+  if (active_observer) active_observer->copy_began(to, bytes, return_address);
+  const outside_of_kernel here;
+  copies_.copy_by_thread(to, from, bytes, taken, running_->number);
+}
+
+void block_runner::commit_copies() {
+  if (active_observer) active_observer->copies_committed();
+  copies_.commit_thread_copies(running_->number);
+}
+
+void block_runner::wait_for_copies(std::size_t prior, bool all) {
+  stop_if_launch_failed();
+  const auto landed = copies_.wait_for_thread_copies(running_->number, prior, all);
+  if (!active_observer) return;
+  for (const auto& [shared, bytes] : landed) active_observer->bulk_copy_over(shared, bytes);
+  active_observer->copies_waited_for(prior, all);
+}
+
+void block_runner::arrive_behind_copies(std::uint64_t* barrier, bool is_extra, place where,
+                                        const void* return_address) {
+  stop_if_launch_failed();
+  if (active_observer) {
+    active_observer->barrier_used(barrier, false, return_address);
+    active_observer->copies_end_at_barrier();
+    active_observer->tell_block(barrier);
+  }
+  const outside_of_kernel here;
+  if (is_in_cluster(barrier))
+    fail(where, "lets copies arrive at a barrier of another block: it must be one of its own");
+  refuse(where, copies_.arrive_behind_copies(barrier, is_extra, this_thread(), where));
+  wake_waiting(barrier);
 }
 
 // ---- copies of tensors

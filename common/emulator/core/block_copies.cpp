@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "common/emulator/core/diagnostics.hpp"
@@ -14,6 +15,10 @@ namespace {
 // memory has.
 constexpr unsigned missing_shift = 20, bytes_shift = 40, parity_shift = 61, mark_shift = 62;
 constexpr std::uint64_t valid_mark = 2, twenty_bits = (1 << 20) - 1, twenty_one_bits = (1 << 21) - 1;
+
+std::string prefixed(const char* what, std::string wrong) {
+  return wrong.empty() ? wrong : what + wrong;
+}
 
 }  // namespace
 
@@ -40,6 +45,7 @@ void block_copies::begin_block(std::uint64_t seed, unsigned char pattern) {
   in_.clear();
   out_.clear();
   groups_.clear();
+  of_thread_.clear();
 }
 
 // SplitMix64, Steele, Lea and Flood 2014.
@@ -216,9 +222,73 @@ block_copies::landing block_copies::land_one() {
   const auto chosen = in_.begin() + static_cast<std::ptrdiff_t>(draw() % in_.size());
   const pending_in copy = *chosen;
   in_.erase(chosen);
-  perform(copy);
-  std::string wrong = complete(copy.barrier, copy.bytes);
-  return {copy.barrier, copy.shared, copy.bytes, copy.by, copy.where, std::move(wrong)};
+  if (!copy.thread_copies) {
+    perform(copy);
+    return {copy.barrier,
+            {{copy.shared, copy.bytes}},
+            copy.by,
+            copy.where,
+            prefixed("has begun a bulk copy that ", complete(copy.barrier, copy.bytes))};
+  }
+  auto places =
+      land(copy.by.thread, [&](const thread_copy& one) { return one.number < *copy.thread_copies; });
+  unsigned parity = 0;
+  return {copy.barrier, std::move(places), copy.by, copy.where, arrive(copy.barrier, true, 0, false, parity)};
+}
+
+// ---- copies of one thread
+
+void block_copies::copy_by_thread(void* shared, const void* from, std::size_t bytes, std::size_t taken,
+                                  unsigned thread) {
+  thread_queue& own = of_thread_[thread];
+  own.copies.push_back({shared, from, bytes, taken, own.begun++, own.groups, happens_at_once()});
+  // The thread has copied.
+  if (!own.copies.back().is_done) std::memset(here(shared), pattern_, bytes);
+}
+
+void block_copies::commit_thread_copies(unsigned thread) {
+  ++of_thread_[thread].groups;
+}
+
+std::vector<std::pair<const void*, std::size_t>> block_copies::wait_for_thread_copies(unsigned thread,
+                                                                                      std::size_t pending,
+                                                                                      bool all) {
+  const std::uint64_t groups = of_thread_[thread].groups;
+  return land(thread, [&](const thread_copy& one) { return all || one.group + pending < groups; });
+}
+
+std::string block_copies::arrive_behind_copies(std::uint64_t* barrier, bool is_extra, origin by,
+                                               place where) {
+  if (std::string wrong = complaint(barrier); !wrong.empty()) return wrong;
+  const thread_queue& own = of_thread_[by.thread];
+  unsigned parity = 0;
+  if (own.copies.empty()) return is_extra ? "" : arrive(barrier, true, 0, false, parity);
+  if (is_extra) {
+    phase_barrier now = phase_barrier::unpacked(*here(barrier));
+    ++now.missing;
+    store(barrier, now);
+  }
+  in_.push_back({nullptr, nullptr, 0, barrier, by, where, nullptr, {}, own.begun});
+  return "";
+}
+
+void block_copies::perform(const thread_copy& copy) const {
+  auto* const to = static_cast<unsigned char*>(here(copy.shared));
+  std::memcpy(to, copy.from, copy.taken);
+  std::memset(to + copy.taken, 0, copy.bytes - copy.taken);
+}
+
+template <class Test>
+std::vector<std::pair<const void*, std::size_t>> block_copies::land(unsigned thread, Test is_over) {
+  std::vector<std::pair<const void*, std::size_t>> places;
+  std::vector<thread_copy>& copies = of_thread_[thread].copies;
+  const auto first = std::stable_partition(copies.begin(), copies.end(), std::not_fn(is_over));
+  for (auto one = first; one != copies.end(); ++one) {
+    if (!one->is_done) perform(*one);
+    places.emplace_back(one->shared, one->bytes);
+  }
+  copies.erase(first, copies.end());
+  return places;
 }
 
 bool block_copies::is_in_flight(const void* shared, std::size_t bytes) const {
@@ -292,7 +362,10 @@ std::optional<block_copies::left_copy> block_copies::end_block() {
       std::find_if(out_.begin(), out_.end(), [](const pending_out& one) { return one.shared != nullptr; });
   std::optional<left_copy> left;
   if (unread != out_.end()) left = {unread->where, unread->by, true};
-  if (!in_.empty()) left = {in_.front().where, in_.front().by};
+  // cp.async that nobody has waited for writes nothing that anybody could still read.
+  const auto unlanded =
+      std::find_if(in_.begin(), in_.end(), [](const pending_in& one) { return !one.thread_copies; });
+  if (unlanded != in_.end()) left = {unlanded->where, unlanded->by};
   out_.clear();
   return left;
 }

@@ -71,6 +71,17 @@ class block_copies {
   // They have been written, too.
   void write_groups(unsigned thread, std::size_t pending);
 
+  // ---- cp.async: copies that their thread waits for in groups, or that a barrier is told of. Each lands
+  // when it is waited for, or when it begins.
+  void copy_by_thread(void* shared, const void* from, std::size_t bytes, std::size_t taken, unsigned thread);
+  void commit_thread_copies(unsigned thread);
+  // Those of the thread's groups but the last `pending` land; `all`: those in no group, too.
+  std::vector<std::pair<const void*, std::size_t>> wait_for_thread_copies(unsigned thread,
+                                                                          std::size_t pending, bool all);
+  // When all that the thread has begun so far have landed, one arrives at the barrier: one that its phase
+  // waits for besides, where `is_extra`.
+  std::string arrive_behind_copies(std::uint64_t* barrier, bool is_extra, origin by, place where);
+
   // Copies into shared memory that have not landed.
   [[nodiscard]] bool has_copies_in() const { return !in_.empty(); }
   // Of one that reads the shared memory of `source`.
@@ -85,8 +96,7 @@ class block_copies {
   // Lets one of them land, and says what is wrong then.
   struct landing {
     std::uint64_t* barrier;
-    const void* shared;
-    std::size_t bytes;
+    std::vector<std::pair<const void*, std::size_t>> places;
     origin by;
     place where;
     std::string complaint;
@@ -114,6 +124,19 @@ class block_copies {
     place where;
     const block_copies* source;
     std::optional<tensor_box> box{};  // instead of `from`
+    // Instead of both: those before this number of copies of its thread.
+    std::optional<std::uint64_t> thread_copies{};
+  };
+  struct thread_copy {
+    void* shared;
+    const void* from;
+    std::size_t bytes, taken;  // the rest is zeros
+    std::uint64_t number, group;
+    bool is_done;  // when it began
+  };
+  struct thread_queue {
+    std::vector<thread_copy> copies;  // that nobody knows to be over
+    std::uint64_t begun = 0, groups = 0;
   };
   struct pending_out {
     void* global;
@@ -135,6 +158,10 @@ class block_copies {
   std::string begin(const pending_in& copy);
   void begin(pending_out copy);
   void perform(const pending_in& copy) const;
+  void perform(const thread_copy& copy) const;
+  // Those of the thread's for which `is_over` says so.
+  template <class Test>
+  std::vector<std::pair<const void*, std::size_t>> land(unsigned thread, Test is_over);
   void read(pending_out& copy) const;
   // Whether it is of the thread's groups but the last `pending`.
   bool is_waited_for(const pending_out& copy, unsigned thread, std::size_t pending);
@@ -153,6 +180,7 @@ class block_copies {
   std::vector<pending_in> in_;
   std::vector<pending_out> out_;
   std::unordered_map<unsigned, std::uint64_t> groups_;  // that the thread has committed
+  std::unordered_map<unsigned, thread_queue> of_thread_;
 };
 
 }  // namespace lab::emulator

@@ -28,6 +28,14 @@ void copy_in_bulk(void* shared, const void* global, std::int64_t bytes, std::uin
                   std::optional<unsigned> blocks, place where);
 void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where);
 void check_prefetch(const void* global, std::int64_t bytes, place where);
+// cp.async of one thread, which has just copied: in shared memory it is done again when it is waited for, and
+// holds a pattern until then. `taken` bytes are copied, and zeros behind them.
+void begin_copy(void* to, const void* from, std::size_t bytes, std::size_t taken);
+// cp.async.commit_group, .wait_group, and with `all` .wait_all
+void commit_copies();
+void wait_for_copies(std::size_t prior, bool all = false);
+// cp.async.mbarrier.arrive; with .noinc not `is_extra`
+void arrive_behind_copies(std::uint64_t* barrier, bool is_extra, place where);
 void commit_copies_out();
 // cp.async.bulk.wait_group.read; with `written` without .read.
 void wait_for_copies_out(std::size_t pending, bool written = false);

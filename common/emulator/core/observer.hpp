@@ -75,13 +75,13 @@ class observer {
   virtual void atomic_access(const void* address, unsigned bytes, const void* return_address) = 0;
   // Before atomic_access() of an atomicCAS(): what it writes, if anything.
   virtual void compare_and_swap(std::uint64_t /*desired*/, const void* /*return_address*/) {}
-  // The running thread copies to shared memory by a copy that goes on by itself (it is done already). It
-  // closes a group of such copies; it waits for all of its groups but the last `prior`; or somebody has
-  // waited for all copies of the block.
+  // The running thread copies to shared memory by a copy that goes on by itself (its accesses have been told
+  // already). It closes a group of such copies; it waits for all of its groups but the last `prior`, or for
+  // `all` copies; or a barrier is told when they are over (bulk_copy_over()).
   virtual void copy_began(const void* /*to*/, std::size_t /*bytes*/, const void* /*return_address*/) {}
   virtual void copies_committed() {}
-  virtual void copies_waited_for(std::size_t /*prior*/) {}
-  virtual void all_copies_waited_for() {}
+  virtual void copies_waited_for(std::size_t /*prior*/, bool /*all*/) {}
+  virtual void copies_end_at_barrier() {}
   // The running thread initialises a barrier in shared memory, arrives at it or waits for it.
   virtual void barrier_used(const void* /*barrier*/, bool /*initialises*/, const void* /*return_address*/) {}
   // What the running thread has done is ordered before what those do who are told by `key` from now on; and

@@ -1155,6 +1155,18 @@ void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, plac
 void check_prefetch(const void* global, std::int64_t bytes, place where) {
   current_runner->check_prefetch(global, bytes, where);
 }
+void begin_copy(void* to, const void* from, std::size_t bytes, std::size_t taken) {
+  current_runner->begin_copy(to, from, bytes, taken, __builtin_return_address(0));
+}
+void commit_copies() {
+  current_runner->commit_copies();
+}
+void wait_for_copies(std::size_t prior, bool all) {
+  current_runner->wait_for_copies(prior, all);
+}
+void arrive_behind_copies(std::uint64_t* barrier, bool is_extra, place where) {
+  current_runner->arrive_behind_copies(barrier, is_extra, where, __builtin_return_address(0));
+}
 void commit_copies_out() {
   current_runner->commit_copies_out();
 }

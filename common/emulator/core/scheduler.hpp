@@ -205,6 +205,11 @@ class block_runner {
   void copy_out_in_bulk(void* global, const void* shared, std::int64_t bytes, place where,
                         const void* return_address);
   void check_prefetch(const void* global, std::int64_t bytes, place where);
+  void begin_copy(void* to, const void* from, std::size_t bytes, std::size_t taken,
+                  const void* return_address);
+  void commit_copies();
+  void wait_for_copies(std::size_t prior, bool all);
+  void arrive_behind_copies(std::uint64_t* barrier, bool is_extra, place where, const void* return_address);
   void commit_copies_out();
   void wait_for_copies_out(std::size_t pending, bool written);
   unsigned wait_at_named_barrier(int name, std::optional<int> threads, bool predicate, place where);

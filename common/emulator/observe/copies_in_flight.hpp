@@ -17,7 +17,8 @@ class copies_in_flight {
     std::size_t bytes;
     unsigned thread;
     std::uint32_t place;
-    std::uint64_t group;  // of its thread
+    std::uint64_t group;         // of its thread
+    bool is_at_barrier = false;  // which is told when it is over
   };
 
   [[nodiscard]] bool empty() const { return words_.empty(); }
@@ -34,11 +35,31 @@ class copies_in_flight {
   }
   // The thread's copies so far are a group.
   void commit(unsigned thread) { ++of_thread_[thread].groups; }
-  // All groups of the thread but the last `prior` are done; `tell` is called with each copy of them.
+  // A barrier is told when the thread's copies so far are over; `tell` is called with each of them.
   template <class Tell>
-  void wait(unsigned thread, std::uint64_t prior, Tell tell) {
+  void end_at_barrier(unsigned thread, Tell tell) {
+    std::vector<copy>& all = of_thread_[thread].copies;
+    for (const copy& one : all) {
+      for (std::uintptr_t word = one.begin / 4; word * 4 < one.begin + one.bytes; ++word) {
+        if (const auto found = words_.find(word); found != words_.end()) found->second.is_at_barrier = true;
+      }
+      tell(one);
+    }
+    all.clear();
+  }
+  // Whoever has copied there, it is over. False if nobody has.
+  bool end(std::uintptr_t address, std::size_t bytes) {
+    bool any = false;
+    for (std::uintptr_t word = address / 4; !words_.empty() && word * 4 < address + bytes; ++word)
+      any = words_.erase(word) != 0 || any;
+    return any;
+  }
+  // All groups of the thread but the last `prior` are done, or also what is in none; `tell` is called with
+  // each copy of them that no barrier is told of.
+  template <class Tell>
+  void wait(unsigned thread, std::uint64_t prior, bool also_ungrouped, Tell tell) {
     queue& own = of_thread_[thread];
-    const std::uint64_t done = own.groups - std::min(own.groups, prior);
+    const std::uint64_t done = also_ungrouped ? own.groups + 1 : own.groups - std::min(own.groups, prior);
     const auto first = std::find_if(own.copies.begin(), own.copies.end(),
                                     [done](const copy& one) { return one.group >= done; });
     const std::vector<copy> all(own.copies.begin(), first);

@@ -804,8 +804,9 @@ void observation::recorder::report_in_flight(std::uintptr_t address, unsigned by
   if (copy == nullptr || !reported_.emplace(std::pair(place, copy->place), true).second) return;
   report(fault::race, prefix(place, the_lane.thread) + verb_of(operation) +
                           " shared memory that an asynchronous copy of " + text_of_thread(copy->thread) +
-                          " at " + text_of_line(copy->place) +
-                          " may still be writing: that thread has not waited for it");
+                          " at " + text_of_line(copy->place) + " may still be writing: " +
+                          (copy->is_at_barrier ? "the phase of its barrier has not ended"
+                                               : "that thread has not waited for it"));
 }
 
 void observation::recorder::copy_began(const void* to, std::size_t bytes, const void* return_address) {
@@ -926,6 +927,7 @@ void observation::recorder::copy_to_neighbour(const void* there, std::size_t byt
 
 void observation::recorder::bulk_copy_over(const void* shared, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(shared);
+  if (in_flight_.end(address, bytes)) return;
   const auto found = std::find_if(bulk_.begin(), bulk_.end(), [&](const bulk_copy& one) {
     return one.shared == address && one.bytes == bytes;
   });
@@ -955,16 +957,25 @@ void observation::recorder::copies_committed() {
 }
 
 // The thread has written what they write by now, and not before.
-void observation::recorder::copies_waited_for(std::size_t prior) {
+void observation::recorder::copies_waited_for(std::size_t prior, bool all) {
   if (the_lane.stream == nullptr) return;
   const unobserved here;
-  in_flight_.wait(the_lane.thread, prior, [this](const copies_in_flight::copy& one) {
-    const shared_access access{one.thread, one.place, memory_operation::store};
-    const auto bytes = static_cast<unsigned>(one.bytes);
-    if (const auto conflict = shared_->note(one.begin - the_lane.shared_begin, bytes, access);
-        conflict && conflict->earlier && !conflict->earlier->both_write)
-      report_shared(*conflict, access, one.begin, bytes);
-  });
+  in_flight_.wait(the_lane.thread, prior, all, [this](const copies_in_flight::copy& one) { note_copy(one); });
+}
+
+// Who waits at the barrier knows of them.
+void observation::recorder::copies_end_at_barrier() {
+  if (the_lane.stream == nullptr) return;
+  const unobserved here;
+  in_flight_.end_at_barrier(the_lane.thread, [this](const copies_in_flight::copy& one) { note_copy(one); });
+}
+
+void observation::recorder::note_copy(const copies_in_flight::copy& one) {
+  const shared_access access{one.thread, one.place, memory_operation::store};
+  const auto bytes = static_cast<unsigned>(one.bytes);
+  if (const auto conflict = shared_->note(one.begin - the_lane.shared_begin, bytes, access);
+      conflict && conflict->earlier && !conflict->earlier->both_write)
+    report_shared(*conflict, access, one.begin, bytes);
 }
 
 void observation::recorder::atomic_access(const void* address, unsigned bytes, const void* return_address) {

@@ -107,8 +107,8 @@ class observation::recorder final : public observer, private request_sink {
                          std::uint32_t place);
   void copy_began(const void* to, std::size_t bytes, const void* return_address) override;
   void copies_committed() override;
-  void copies_waited_for(std::size_t prior) override;
-  void all_copies_waited_for() override { in_flight_.clear(); }
+  void copies_waited_for(std::size_t prior, bool all) override;
+  void copies_end_at_barrier() override;
 
   [[nodiscard]] std::vector<observed_kernel> kernels() const;
   [[nodiscard]] const std::vector<observed_fault>& faults() const { return faults_; }
@@ -221,6 +221,7 @@ class observation::recorder final : public observer, private request_sink {
   void report_late_reads();
   void add_warning(const std::string& text);
   void report_hosts_table(std::uintptr_t table, std::uint32_t place);
+  void note_copy(const copies_in_flight::copy& one);
   void report_in_flight(std::uintptr_t address, unsigned bytes, memory_operation operation,
                         std::uint32_t place);
   void report_unfenced(std::uintptr_t shared, std::size_t bytes, bool into_shared, std::uint32_t place);

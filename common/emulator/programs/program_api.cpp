@@ -467,18 +467,6 @@ collective_use::~collective_use() {
   if (is_one_warp()) wait_at_barrier(false, where_);
   storage_ = {barrier_epoch, where_, is_of_warps_};
 }
-void begin_copy(const void* to, std::size_t bytes) {
-  if (active_observer) active_observer->copy_began(to, bytes, __builtin_return_address(0));
-}
-void commit_copies() {
-  if (active_observer) active_observer->copies_committed();
-}
-void wait_for_copies(std::size_t prior) {
-  if (active_observer) active_observer->copies_waited_for(prior);
-}
-void wait_for_all_copies() {
-  if (active_observer) active_observer->all_copies_waited_for();
-}
 
 void note_meeting() {
   ++barrier_epoch;

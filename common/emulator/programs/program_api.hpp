@@ -362,13 +362,6 @@ class collective_use {
   bool is_of_warps_;
   place where_;
 };
-// A copy that goes on by itself, which is done at once here: somebody has to wait for it all the same. The
-// others close a group of them, wait for all groups of the thread but the last `prior`, and for all copies of
-// the block.
-void begin_copy(const void* to, std::size_t bytes);
-void commit_copies();
-void wait_for_copies(std::size_t prior);
-void wait_for_all_copies();
 
 // All threads of the block have met, by no barrier of the block's.
 void note_meeting();

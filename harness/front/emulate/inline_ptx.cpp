@@ -1298,22 +1298,19 @@ class translation {
            put(bare(first(one).substr(0, bar)), fmt::format("static_cast<unsigned>({})", leader));
   }
 
-  // Done at once, and to be waited for.
+  // Done again when it is waited for.
   std::string asynchronous_copy(const instruction& one) {
     require(!one.modifiers.empty() && one.modifiers[0] == "async");
-    // The thread's copies are over, since they are done at once. Without noinc the phase waits for one
-    // arrival more, which is this one.
+    // Without noinc the phase waits for one arrival more, which is this one.
     if (one.has("mbarrier"))
-      return "::lab::emulator::commit_copies(); ::lab::emulator::wait_for_copies(0); " +
-             (one.has("noinc") ? fmt::format("::lab::emulator::arrive_in_phase({}, true, 0, {}); ",
-                                             address(one, 0, memory_space::shared, "std::uint64_t"), here)
-                               : std::string());
+      return fmt::format("::lab::emulator::arrive_behind_copies({}, {}, {}); ",
+                         address(one, 0, memory_space::shared, "std::uint64_t"), !one.has("noinc"), here);
     if (one.has("commit_group")) return "::lab::emulator::commit_copies(); ";
     if (one.has("wait_group")) {
       require(one.operands.size() == 1);
       return fmt::format("::lab::emulator::wait_for_copies({}); ", value(one.operands[0], "unsigned"));
     }
-    if (one.has("wait_all")) return "::lab::emulator::commit_copies(); ::lab::emulator::wait_for_copies(0); ";
+    if (one.has("wait_all")) return "::lab::emulator::wait_for_copies(0, true); ";
     require(one.has("ca") || one.has("cg"));
     require(one.operands.size() == 3 || one.operands.size() == 4);
     const std::string bytes = value(one.operands[2], "unsigned");
@@ -1321,7 +1318,7 @@ class translation {
     return fmt::format(
         "for (unsigned lab_byte = 0; lab_byte < {0}; ++lab_byte) {1}[lab_byte] = lab_byte < {2} ? "
         "{3}[lab_byte] "
-        ": 0; ::lab::emulator::begin_copy({1}, {0}); ",
+        ": 0; ::lab::emulator::begin_copy({1}, {3}, {0}, {2}); ",
         bytes, memory(one.operands[0], one.space(), "unsigned char"), taken,
         memory(one.operands[1], memory_space::generic, "unsigned char"));
   }

@@ -889,16 +889,17 @@ class rewriter {
         if (is(position, "]") && (is(position + 1, ",") || is(position + 1, ";")))
           insert(end_of(position), " __asm__(\"lab_dynamic_shared\")");
       }
-      if (is_identifier(end - 1)) insert(end_of(end - 1), " __asm__(\"lab_dynamic_shared\")");
+      for (const std::size_t name : plain_names(at, end))
+        insert(end_of(name), " __asm__(\"lab_dynamic_shared\")");
       return;
     }
-    // T name[], other[][4]; becomes references: T (&name)[] = .., (&other)[][4] = ..; and T name; becomes
-    // T& name = ..;
+    // T name[], other[][4]; becomes references: T (&name)[] = .., (&other)[][4] = ..; and T name, other;
+    // becomes T &name = .., &other = ..;
     replace(at, "");
     replace(external, "");
-    if (is_identifier(end - 1)) {
-      insert(tokens_[end - 1].offset, "&");
-      insert(end_of(end - 1), fmt::format(" = {}", dynamic_shared));
+    for (const std::size_t name : plain_names(at, end)) {
+      insert(tokens_[name].offset, "&");
+      insert(end_of(name), fmt::format(" = {}", dynamic_shared));
     }
     for (std::size_t position = at; position < end; ++position) {
       if (!is(position, "[") || !is_identifier(position - 1)) continue;
@@ -910,6 +911,19 @@ class rewriter {
       insert(end_of(last - 1), fmt::format(" = {}", dynamic_shared));
       position = last - 1;
     }
+  }
+
+  // Those of a declaration's names that are no arrays: a and c of T<int, 3> a, b[2], c;
+  [[nodiscard]] std::vector<std::size_t> plain_names(std::size_t begin, std::size_t end) const {
+    std::vector<std::size_t> names;
+    int angles = 0;
+    for (std::size_t at = begin; at < end; ++at) {
+      if ((is(at, "(") || is(at, "[")) && partner_[at] != no_token) at = partner_[at];
+      if (is(at, "<")) ++angles;
+      if (is(at, ">")) --angles;
+      if (angles == 0 && is_identifier(at) && (at + 1 == end || is(at + 1, ","))) names.push_back(at);
+    }
+    return names;
   }
 
   // nvcc takes `__shared__ alignas(16) T a[3];`, where C++ needs alignas to be the declaration's first word.

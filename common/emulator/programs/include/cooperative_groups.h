@@ -491,12 +491,16 @@ void invoke_one(const Group& group, Function&& function) {
 
 // ---- copies
 
-// Each thread does its part.
-template <class Group, class T>
+// Each thread does its part, which goes on by itself if it is `late`.
+template <bool late = true, class Group, class T>
 [[gnu::always_inline]] inline void copy_part(const Group& group, T* to, const T* from, std::size_t bytes) {
-  for (std::size_t at = group.thread_rank(); at < bytes / sizeof(T); at += group.size()) {
-    to[at] = from[at];
-    lab::emulator::begin_copy(to + at, sizeof(T));
+  if constexpr (std::is_void_v<T>) {
+    copy_part<late>(group, static_cast<unsigned char*>(to), static_cast<const unsigned char*>(from), bytes);
+  } else {
+    for (std::size_t at = group.thread_rank(); at < bytes / sizeof(T); at += group.size()) {
+      to[at] = from[at];
+      if constexpr (late) lab::emulator::begin_copy(to + at, from + at, sizeof(T), sizeof(T));
+    }
   }
 }
 template <class Group, class T>

@@ -1,4 +1,4 @@
-// The C functions of copies that go on by themselves: here they are done at once, and to be waited for.
+// The C functions of copies that go on by themselves: to be waited for.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,7 +7,7 @@
                                                            std::size_t zeros = 0) {
   __builtin_memcpy(to, from, bytes - zeros);
   __builtin_memset(static_cast<char*>(to) + (bytes - zeros), 0, zeros);
-  lab::emulator::begin_copy(to, bytes);
+  lab::emulator::begin_copy(to, from, bytes, bytes - zeros);
 }
 inline void __pipeline_commit() {
   lab::emulator::commit_copies();
