@@ -78,3 +78,10 @@ LAB_EMULATOR_UPDATE(atomicDec, unsigned, old == 0 || old > value ? value : old -
 LAB_EMULATOR_COMPARE_AND_SWAP(int)
 LAB_EMULATOR_COMPARE_AND_SWAP(unsigned)
 LAB_EMULATOR_COMPARE_AND_SWAP(unsigned long long)
+
+#define LAB_EMULATOR_CHANGE(type)                                                                            \
+  type lab::emulator::change_word(type* word, type (*change)(type, const void*), const void* with) {         \
+    return update(observed(word, __builtin_return_address(0)), [=](type old) { return change(old, with); }); \
+  }
+LAB_EMULATOR_CHANGE(unsigned)
+LAB_EMULATOR_CHANGE(unsigned long long)

@@ -43,3 +43,13 @@ int atomicCAS(int* address, int expected, int desired);
 unsigned atomicCAS(unsigned* address, unsigned expected, unsigned desired);
 unsigned long long atomicCAS(unsigned long long* address, unsigned long long expected,
                              unsigned long long desired);
+
+namespace lab::emulator {
+
+// The word becomes `change(old, with)`, at once; returns the old one.
+unsigned change_word(unsigned* word, unsigned (*change)(unsigned old, const void* with), const void* with);
+unsigned long long change_word(unsigned long long* word,
+                               unsigned long long (*change)(unsigned long long old, const void* with),
+                               const void* with);
+
+}  // namespace lab::emulator

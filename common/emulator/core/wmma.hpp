@@ -71,9 +71,11 @@ class fragment {
   static constexpr bool is_tf32 = m == 16 && n == 16 && k == 8;
   template <class... Types>
   static constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
-  static_assert(is_tf32 || (m == 16 && n == 16 && k == 16) || (m == 32 && n == 8 && k == 16) ||
-                    (m == 8 && n == 32 && k == 16),
-                "fragments are of 16 x 16 x 16, 32 x 8 x 16 and 8 x 32 x 16, and those of tf32 16 x 16 x 8");
+  static_assert(
+      is_tf32 || (m == 16 && n == 16 && k == 16) || (m == 32 && n == 8 && k == 16) ||
+          (m == 8 && n == 32 && k == 16),
+      "fragments are of 16 x 16 x 16, 32 x 8 x 16 and 8 x 32 x 16, and those of tf32 16 x 16 x 8; those of "
+      "double (8 x 8 x 4) are not emulated");
   static_assert(is_tf32  ? is_sum ? is_one_of<float> : is_one_of<precision::tf32>
                  : is_sum ? is_one_of<float, __half, int>
                          : is_one_of<__half, __nv_bfloat16, signed char, unsigned char>,

@@ -32,13 +32,25 @@ struct CUgraphExec_st {
 
 namespace {
 
+// Into which graph a stream is captured, and of each stream how many nodes there were when it captured its
+// last one that comes before what this stream captures next.
+struct stream_capture {
+  CUgraph_st* graph = nullptr;
+  cudaStream_t origin = nullptr;
+  std::map<cudaStream_t, std::size_t> before{};
+
+  void join(const stream_capture& other) {
+    for (const auto& [stream, nodes] : other.before) before[stream] = std::max(before[stream], nodes);
+  }
+};
+
 // Everything below is guarded by `mutex`.
 struct graph_state {
   std::mutex mutex;
   std::set<CUgraph_st*> graphs;
   std::set<CUgraphExec_st*> executables;
-  std::map<cudaStream_t, CUgraph_st*> captures;  // by each of the streams that have joined
-  std::map<cudaEvent_t, CUgraph_st*> events;
+  std::map<cudaStream_t, stream_capture> captures;  // by each of the streams that have joined
+  std::map<cudaEvent_t, stream_capture> events;
 };
 graph_state& state() {
   static graph_state& one = *new graph_state;  // programs free their graphs in destructors of their own
@@ -110,7 +122,9 @@ class capturing_graphs : public graph_capture {
     const std::lock_guard lock(state().mutex);
     const auto found = state().captures.find(stream);
     if (found == state().captures.end()) return false;
-    found->second->nodes.push_back(std::make_shared<CUgraphNode_st>(CUgraphNode_st{work, {}}));
+    auto& nodes = found->second.graph->nodes;
+    nodes.push_back(std::make_shared<CUgraphNode_st>(CUgraphNode_st{work, {}}));
+    found->second.before[stream] = nodes.size();
     return true;
   }
 
@@ -126,8 +140,10 @@ class capturing_graphs : public graph_capture {
 
   void note_waiting_stream(cudaStream_t stream, cudaEvent_t event) override {
     const std::lock_guard lock(state().mutex);
-    if (const auto found = state().events.find(event); found != state().events.end())
-      state().captures.insert({stream, found->second});
+    const auto found = state().events.find(event);
+    if (found == state().events.end()) return;
+    const auto [capture, is_new] = state().captures.insert({stream, found->second});
+    if (!is_new) capture->second.join(found->second);
   }
 };
 constinit capturing_graphs capturing;
@@ -161,17 +177,29 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   active_graph_capture = &capturing;
   auto* const graph = new CUgraph_st;
   state().graphs.insert(graph);
-  state().captures[stream] = graph;
+  state().captures[stream] = {graph, stream};
   return finish(cudaSuccess);
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   const std::lock_guard lock(state().mutex);
   const auto found = state().captures.find(stream);
   if (graph == nullptr || found == state().captures.end()) return finish(cudaErrorInvalidValue);
-  *graph = found->second;
-  std::erase_if(state().captures, [&](const auto& one) { return one.second == *graph; });
-  std::erase_if(state().events, [&](const auto& one) { return one.second == *graph; });
-  return finish(cudaSuccess);
+  const stream_capture whole = found->second;
+  if (stream != whole.origin) return finish(cudaErrorStreamCaptureUnmatched);
+  const auto belongs = [&](const auto& one) { return one.second.graph == whole.graph; };
+  const bool is_joined = std::all_of(state().captures.begin(), state().captures.end(), [&](const auto& one) {
+    const auto last = one.second.before.find(one.first), known = whole.before.find(one.first);
+    return !belongs(one) || last == one.second.before.end() ||
+           (known != whole.before.end() && known->second == last->second);
+  });
+  std::erase_if(state().captures, belongs);
+  std::erase_if(state().events, belongs);
+  *graph = is_joined ? whole.graph : nullptr;
+  if (!is_joined) {
+    state().graphs.erase(whole.graph);
+    delete whole.graph;
+  }
+  return finish(is_joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined);
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   const std::lock_guard lock(state().mutex);
@@ -190,7 +218,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   const std::lock_guard lock(state().mutex);
   if (state().graphs.erase(graph) == 0) return finish(cudaErrorInvalidValue);
-  std::erase_if(state().captures, [&](const auto& one) { return one.second == graph; });
+  std::erase_if(state().captures, [&](const auto& one) { return one.second.graph == graph; });
   delete graph;
   return finish(cudaSuccess);
 }

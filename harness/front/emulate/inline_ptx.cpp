@@ -689,6 +689,7 @@ class translation {
     if (name == "bfi")
       return fmt::format("{}inserted<{}>({}, {}, {}, {})", library, t, given(one, 1, t), given(one, 2, t),
                          given(one, 3, "unsigned"), given(one, 4, "unsigned"));
+    if (name == "fns") return call(one, {"__fns", 3, "::"});
     if (name == "lop3" || name == "prmt") {
       require(one.modifiers.size() == 1);
       return name == "lop3" ? call(one, {"any_of_three", 4}) : call(one, {"__byte_perm", 3, "::"});
