@@ -56,7 +56,9 @@ void block_runner::change_registers(int count, bool takes, place where) {
   if (share.arrived != 0 && (share.wanted != count || !same_place(share.where, where)))
     fail(where, format("%s registers, where other threads of its warpgroup do at ", verb) +
                     text_of(share.where) + format(" (%d and %d)", count, share.wanted));
-  if (takes ? count < share.count : count > share.count)
+  // A program's kernel may have begun with fewer than there can be.
+  const bool may_be_fewer = launch_->is_program && !share.is_known;
+  if (takes ? count < share.count && !may_be_fewer : count > share.count)
     fail(where, format("%s registers, so that each thread has %d, where it has %s%d", verb, count,
                        share.is_known ? "" : "at most ", share.count));
   share.wanted = count;

@@ -9,6 +9,17 @@
 
 #include "common/emulator/core/cluster_functions.hpp"
 
+namespace cuda {
+
+template <std::size_t Alignment>
+struct aligned_size_t {
+  std::size_t value;
+  constexpr explicit aligned_size_t(std::size_t bytes) : value(bytes) {}
+  constexpr operator std::size_t() const { return value; }
+};
+
+}  // namespace cuda
+
 namespace cooperative_groups {
 
 using lab::emulator::place;
@@ -492,10 +503,12 @@ void invoke_one(const Group& group, Function&& function) {
 // ---- copies
 
 // Each thread does its part, which goes on by itself if it is `late`.
-template <bool late = true, class Group, class T>
-[[gnu::always_inline]] inline void copy_part(const Group& group, T* to, const T* from, std::size_t bytes) {
+template <bool late = true, class Group, class T, class From>
+[[gnu::always_inline]] inline void copy_part(const Group& group, T* to, const From* from, std::size_t bytes) {
   if constexpr (std::is_void_v<T>) {
-    copy_part<late>(group, static_cast<unsigned char*>(to), static_cast<const unsigned char*>(from), bytes);
+    copy_part<late>(group, static_cast<unsigned char*>(to), from, bytes);
+  } else if constexpr (!std::is_same_v<T, From>) {
+    copy_part<late>(group, to, static_cast<const T*>(static_cast<const void*>(from)), bytes);
   } else {
     for (std::size_t at = group.thread_rank(); at < bytes / sizeof(T); at += group.size()) {
       to[at] = from[at];
