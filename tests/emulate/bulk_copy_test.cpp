@@ -356,8 +356,33 @@ __global__ void arrivals(const int* in, int* out) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.mbarrier.arrive.noinc.shared.b64 [%2];"
                ::"r"((unsigned)__cvta_generic_to_shared(tile + threadIdx.x)), "l"(in + threadIdx.x),
                  "r"((unsigned)__cvta_generic_to_shared(&full)) : "memory");
+#ifndef NO_ARRIVAL_WAIT
   while (!ptx::mbarrier_try_wait_parity(&full, 0)) {}
+#endif
   out[threadIdx.x] = tile[N - 1 - threadIdx.x];
+}
+// A copy belongs to a phase of its own barrier, and a wait at another one says nothing of later copies.
+__global__ void two_barriers(const int* in, int* out, int* groups) {
+  __shared__ int tile[2][N];
+  __shared__ barrier first, second;
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 1> state;
+  auto block = cg::this_thread_block();
+  if (threadIdx.x == 0) {
+    init(&first, N);
+    init(&second, N);
+  }
+  auto pipe = cuda::make_pipeline(block, &state);
+  cuda::memcpy_async(block, (void*)tile[1], in + N, sizeof tile[1], second);
+  cuda::memcpy_async(tile[0] + threadIdx.x, in + threadIdx.x, sizeof(int), first);
+#ifndef OTHER_BARRIER
+  first.arrive_and_wait();
+#endif
+  second.arrive_and_wait();
+  out[threadIdx.x] = tile[0][N - 1 - threadIdx.x] + tile[1][threadIdx.x];
+#ifdef OTHER_BARRIER
+  first.arrive_and_wait();
+#endif
+  if (pipe.quit()) atomicAdd(groups, 1);
 }
 __global__ void counts(const int* in, int* out) {
   __shared__ int tile[N];
@@ -386,7 +411,10 @@ int main() {
   arrivals<<<1, N>>>(in, out);
   failed |= wrong("arrivals", N, turned);
   counts<<<1, N>>>(in, out);
-  return failed | wrong("counts", N, turned);
+  failed |= wrong("counts", N, turned);
+  out[N] = 0;
+  two_barriers<<<1, N>>>(in, out, out + N);
+  return failed | wrong("two barriers", N + 1, [](int i) { return i == N ? 1 : 2 * N - 1; });
 }
 )cuda";
 
@@ -450,7 +478,8 @@ TEST_CASE("objects of cuda:: for pipelines, barriers and bulk copies") {
   const std::string source = (directory / "objects.cu").string();
   lab::test::put(source, object_program);
   const std::vector<std::string> right{
-      "roles: 0 wrong\nbytes: 0 wrong\nparities: 0 wrong\narrivals: 0 wrong\ncounts: 0 wrong\n"};
+      "roles: 0 wrong\nbytes: 0 wrong\nparities: 0 wrong\narrivals: 0 wrong\ncounts: 0 wrong\n"
+      "two barriers: 0 wrong\n"};
   expect(emulate({source}), 0, right);
   expect(emulate({"-DNO_RELEASE", source}), 1,
          {"objects.cu:26: roles: ", "waits for ever for phase 0 of the barrier",
@@ -460,6 +489,12 @@ TEST_CASE("objects of cuda:: for pipelines, barriers and bulk copies") {
          {"objects.cu:61: bytes: ", "waits for ever for phase 0 of the barrier",
           "0 of 64 arrivals and 256 bytes"});
   expect(emulate({"-DONE_PARITY", source}), 1, {"roles: 0 wrong\nbytes: 0 wrong\nparities: "});
+  // A copy that nobody has waited for has not landed.
+  for (const char* const mistake : {"-DNO_ARRIVAL_WAIT", "-DOTHER_BARRIER"}) {
+    const auto outcome = emulate({mistake, source});
+    CHECK(outcome.code == 1);
+    CHECK(outcome.text.find(right[0]) == std::string::npos);
+  }
   if (!LAB_WITH_OBSERVED) return;
   const auto observed = emulate({"--observe", source});
   expect(observed, 0, right);
@@ -468,6 +503,9 @@ TEST_CASE("objects of cuda:: for pipelines, barriers and bulk copies") {
   expect(emulate({"--observe", "-DUNWRITTEN", source}), 0,
          {right[0],
           "warning: ", "objects.cu:17: roles: ", "reads shared memory that its block has not written"});
+  expect(emulate({"--observe", "-DOTHER_BARRIER", source}), 1,
+         {"two_barriers: block (0,0,0): ", "reads shared memory that an asynchronous copy of thread ",
+          " may still be writing: the phase of its barrier has not ended"});
   expect(emulate({"--observe", "-DNO_PROXY_FENCE", source}), 1,
          {"objects.cu:70: bytes: ", "begins a bulk copy from shared memory",
           "with no fence_proxy_async() between"});

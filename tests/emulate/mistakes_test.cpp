@@ -440,6 +440,39 @@ TEST_CASE("emulate: shared memory to which an asynchronous copy goes is read onl
     expect_right({"--observe", right_object, "--", one}, "no error\n");
 }
 
+TEST_CASE("emulate: an asynchronous copy lands when it is waited for, whether observed or not") {
+  const temporary_directory directory;
+  const std::string source = (directory / "late.cu").string();
+  put(source, R"cuda(
+#include <cstdio>
+#include <cuda_pipeline.h>
+__global__ void late(const int* in, int* out) {
+  __shared__ int tile[128];
+  for (int k = 0; k < 8; ++k) {
+    __pipeline_memcpy_async(&tile[threadIdx.x], &in[128 * k + threadIdx.x], 4, k == 7 ? 4 : 0);
+    __pipeline_commit();
+#ifndef NO_WAIT
+    __pipeline_wait_prior(0);
+#endif
+    __syncthreads();
+    out[128 * k + threadIdx.x] = tile[127 - threadIdx.x];
+    __syncthreads();
+  }
+}
+int main() {
+  int *in, *out, wrong = 0; cudaMallocManaged(&in, 4096); cudaMallocManaged(&out, 4096);
+  for (int i = 0; i < 1024; ++i) in[i] = i;
+  late<<<1, 128>>>(in, out);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 1024; ++i) wrong += out[i] != (i < 896 ? i ^ 127 : 0);
+  printf("%s\n", wrong ? "wrong" : "right");
+  return wrong != 0;
+}
+)cuda");
+  expect(emulate({source}), 0, {"right\n"});
+  expect(emulate({"-DNO_WAIT", source}), 1, {"wrong\n"});
+}
+
 TEST_CASE("emulate: a kernel whose name means several is called what the program calls it") {
   if (!LAB_WITH_OBSERVED) return;
   const temporary_directory directory;
@@ -486,6 +519,93 @@ int main() {
 )cuda");
   expect_right({source}, "no error\n7\n");
   if (LAB_WITH_OBSERVED) expect_right({"--observe", source}, "no error\n7\n");
+}
+
+TEST_CASE("emulate: cuda::atomic has numbers of all widths, and a relaxed one orders nothing") {
+  const temporary_directory directory;
+  const std::string source = (directory / "orders.cu").string();
+  put(source, R"cuda(
+#include <cstdio>
+#include <cstdint>
+#include <cuda/atomic>
+#include <cuda_fp16.h>
+#ifndef ORDER
+#define ORDER memory_order_release
+#endif
+enum class mood : int { calm, busy };
+struct all { std::size_t size; double real; std::int64_t least; __half2 halves; float one; mood now; short bits; bool told; unsigned char small; };
+__device__ cuda::atomic<int, cuda::thread_scope_device> flag;
+__device__ int data;
+__global__ void hand_over(all* to, int* out) {
+  if (blockIdx.x == 0) {
+    cuda::atomic_ref<std::size_t> size(to->size); size += 2; size.fetch_max(3u);
+    cuda::atomic_ref<double>(to->real).fetch_sub(0.5, cuda::memory_order_relaxed);
+    cuda::atomic_ref<std::int64_t>(to->least).fetch_min(-std::int64_t(threadIdx.x));
+    cuda::atomic_ref<float>(to->one).fetch_max(float(threadIdx.x));
+    mood calm = mood::calm;
+    cuda::atomic_ref<mood>(to->now).compare_exchange_strong(calm, mood::busy);
+    cuda::atomic_ref<short>(to->bits).fetch_or(1 << threadIdx.x % 8);
+    cuda::atomic_ref<bool>(to->told).store(true);
+    cuda::atomic_ref<unsigned char>(to->small).fetch_add(1);
+    atomicAdd(&to->halves, __floats2half2_rn(1, 2));
+    __syncthreads();
+    if (threadIdx.x == 0) { data = 7; flag.store(1, cuda::ORDER); }
+  } else if (threadIdx.x == 0) {
+    while (flag.load(cuda::memory_order_acquire) == 0) {}
+    *out = data;
+  }
+}
+int main() {
+  all* to; cudaMallocManaged(&to, 4096); cudaMemset(to, 0, 4096);
+  int* out = (int*)(to + 1);
+  hand_over<<<2, 32>>>(to, out);
+  puts(cudaGetErrorString(cudaDeviceSynchronize()));
+  printf("%zu %g %ld %g %g %g %d %d %d %d, %d\n", to->size, to->real, (long)to->least, __low2float(to->halves), __high2float(to->halves),
+         to->one, (int)to->now, to->bits, to->told, to->small, *out);
+}
+)cuda");
+  const char* const right = "no error\n64 -16 -31 32 64 31 1 255 1 32, 7\n";
+  expect_right({source}, right);
+  if (!LAB_WITH_OBSERVED) return;
+  expect_right({"--observe", source}, right);
+  expect(emulate({"--observe", "-DORDER=memory_order_relaxed", source}), 1,
+         {"orders.cu:30: hand_over: block (1,0,0): thread (0,0,0) reads device memory that thread (0,0,0) of "
+          "block (0,0,0) writes at ",
+          "orders.cu:27"});
+}
+
+TEST_CASE("emulate: a stream that is captured from, and not joined, makes no graph") {
+  const temporary_directory directory;
+  const std::string source = (directory / "fork.cu").string();
+  put(source, R"cuda(
+#include <cstdio>
+__global__ void add(int* to, int by) { *to += by; }
+int main() {
+  int* to; cudaMallocManaged(&to, 8); to[0] = to[1] = 0;
+  cudaStream_t one, other; cudaStreamCreate(&one); cudaStreamCreate(&other);
+  cudaEvent_t fork, join; cudaEventCreate(&fork); cudaEventCreate(&join);
+  for (bool joins : {true, false}) {
+    cudaGraph_t graph; cudaGraphExec_t work;
+    cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal);
+    add<<<1, 1, 0, one>>>(to, 1);
+    cudaEventRecord(fork, one); cudaStreamWaitEvent(other, fork, 0);
+    add<<<1, 1, 0, other>>>(to + 1, 10);
+    if (!joins) { cudaEventRecord(join, other); add<<<1, 1, 0, other>>>(to + 1, 10); }
+    if (joins) cudaEventRecord(join, other);
+    cudaStreamWaitEvent(one, join, 0);
+    const cudaError_t wrong_stream = cudaStreamEndCapture(other, &graph), error = cudaStreamEndCapture(one, &graph);
+    if (error == cudaSuccess) {
+      cudaGraphInstantiate(&work, graph, nullptr, nullptr, 0);
+      cudaGraphLaunch(work, one);
+      cudaStreamSynchronize(one);
+    }
+    printf("%s, %s: %d %d\n", cudaGetErrorName(wrong_stream), cudaGetErrorName(error), to[0], to[1]);
+  }
+}
+)cuda");
+  expect(emulate({source}), 0,
+         {"cudaErrorStreamCaptureUnmatched, cudaSuccess: 1 10\n"
+          "cudaErrorStreamCaptureUnmatched, cudaErrorStreamCaptureUnjoined: 1 10\n"});
 }
 
 // The host touches what work on a stream may still be using, or has waited for it in one of many ways.

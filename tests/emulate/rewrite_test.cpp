@@ -95,6 +95,12 @@ TEST_CASE("shared memory becomes the running block's") {
   CHECK(contains(rewrite_cuda("namespace n { extern __lab_shared__ int all[]; }").text, "__asm__"));
   CHECK(contains(text("extern __lab_shared__ pair<int, 3> both;"),
                  "pair<int, 3> &both = ::lab::emulator::dynamic_shared_memory{};"));
+  CHECK(contains(text("extern __lab_shared__ pair<int, 3> one, many[2], other;"),
+                 "pair<int, 3> &one = ::lab::emulator::dynamic_shared_memory{}, "
+                 "(&many)[2] = ::lab::emulator::dynamic_shared_memory{}, "
+                 "&other = ::lab::emulator::dynamic_shared_memory{};"));
+  CHECK(contains(rewrite_cuda("extern __lab_shared__ int one, other;").text,
+                 "one __asm__(\"lab_dynamic_shared\"), other __asm__(\"lab_dynamic_shared\");"));
   CHECK(contains(rewrite_cuda("extern __lab_shared__ pair both;").text,
                  "both __asm__(\"lab_dynamic_shared\")"));
 }

@@ -182,6 +182,8 @@ __global__ void by_hand(unsigned* out, const float4* in) {
   asm("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(x) : "r"(0x11112222), "r"(0x33334444));
   asm("bfind.u32 %0, %1;" : "=r"(p) : "r"(1u << t));
   right = right && x == 0x44442222 && p == t;
+  asm("fns.b32 %0, %1, %2, %3;" : "=r"(x) : "r"(0xf0f0u), "r"(5u), "r"((int)t - 1));
+  right = right && x == (t < 3 ? 5 : t < 5 ? t + 3 : t < 9 ? t + 7 : 0xffffffffu);
   float4 v; float f = 2.5f;
   asm("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4+16];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(in));
   asm("fma.rn.f32 %0, %1, %0, 0f3F800000;" : "+f"(f) : "f"(v.z));

@@ -42,7 +42,11 @@ bool block_runner::others_go_on() {
 
 bool block_runner::land_copy() {
   if (!copies_.has_copies_in()) return false;
-  const block_copies::landing landed = copies_.land_one();
+  std::set<const std::uint64_t*> awaited;
+  for (const emulated_thread& thread : threads_) {
+    if (thread.state == thread_state::at_phase) awaited.insert(thread.wait->barrier);
+  }
+  const block_copies::landing landed = copies_.land_one(awaited);
   if (rests_) {
     landed_at_rest_.insert(landed_at_rest_.end(), landed.places.begin(), landed.places.end());
   } else if (active_observer) {
@@ -436,7 +440,10 @@ void block_runner::copy_out_in_bulk(void* global, const void* shared, std::int64
 void block_runner::begin_copy(void* to, const void* from, std::size_t bytes, std::size_t taken,
                               const void* return_address) {
   const auto address = reinterpret_cast<std::uintptr_t>(from);
-  if (!is_shared(to, bytes) || is_shared(from, taken) || is_stack(address) || is_in_cluster(from)) return;
+  // What cp.async cannot do, the thread has done.
+  if ((reinterpret_cast<std::uintptr_t>(to) | address | bytes) % 4 != 0 || !is_shared(to, bytes) ||
+      is_shared(from, taken) || is_stack(address) || is_in_cluster(from))
+    return;
   if (active_observer) active_observer->copy_began(to, bytes, return_address);
   const outside_of_kernel here;
   copies_.copy_by_thread(to, from, bytes, taken, running_->number);

@@ -218,8 +218,13 @@ std::string block_copies::begin(const pending_in& copy) {
   return "";
 }
 
-block_copies::landing block_copies::land_one() {
-  const auto chosen = in_.begin() + static_cast<std::ptrdiff_t>(draw() % in_.size());
+block_copies::landing block_copies::land_one(const std::set<const std::uint64_t*>& awaited) {
+  auto chosen = in_.begin() + static_cast<std::ptrdiff_t>(draw() % in_.size());
+  if (chosen->thread_copies && !awaited.contains(chosen->barrier) && draw() % 8 != 0) {
+    const auto other = std::find_if(in_.begin(), in_.end(),
+                                    [&](const pending_in& one) { return awaited.contains(one.barrier); });
+    if (other != in_.end()) chosen = other;
+  }
   const pending_in copy = *chosen;
   in_.erase(chosen);
   if (!copy.thread_copies) {

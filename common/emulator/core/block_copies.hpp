@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -101,7 +102,8 @@ class block_copies {
     place where;
     std::string complaint;
   };
-  landing land_one();
+  // One thread's copies for whose barrier nobody waits mostly land behind those of a barrier of `awaited`.
+  landing land_one(const std::set<const std::uint64_t*>& awaited);
   // The block has ended: copies out are completed. Where a copy began that nobody has waited for.
   std::optional<left_copy> end_block();
   // What has been, and is, called by its address while the block runs lies so many bytes behind that now.

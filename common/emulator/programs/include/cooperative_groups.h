@@ -510,6 +510,10 @@ template <bool late = true, class Group, class T, class From>
   } else if constexpr (!std::is_same_v<T, From>) {
     copy_part<late>(group, to, static_cast<const T*>(static_cast<const void*>(from)), bytes);
   } else {
+    if constexpr (sizeof(T) < 4) {
+      if ((reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes) % 4 == 0)
+        return copy_part<late>(group, reinterpret_cast<unsigned*>(to), from, bytes);
+    }
     for (std::size_t at = group.thread_rank(); at < bytes / sizeof(T); at += group.size()) {
       to[at] = from[at];
       if constexpr (late) lab::emulator::begin_copy(to + at, from + at, sizeof(T), sizeof(T));
