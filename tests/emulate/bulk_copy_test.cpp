@@ -235,8 +235,16 @@ __global__ void in_turn(int* out) {
     }
   }
 }
+// Compiled for two blocks on a multiprocessor a thread has 128 registers, and not 256.
+__global__ void __launch_bounds__(256, 2) registers(int* out) {
+  if (threadIdx.x < 128) asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+  else asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+  if (threadIdx.x == 255) *out = 5;
+}
 int main() {
   int* out; cudaMallocManaged(&out, 48 * 4);
+  registers<<<1, 256>>>(out);
+  if (cudaDeviceSynchronize() != cudaSuccess || *out != 5) printf("registers\n");
   turn<<<1, 48>>>(out, 3);
   int wrong = cudaDeviceSynchronize() != cudaSuccess;
   for (int i = 0; i < 48; ++i) wrong += out[i] != 47 - (i ^ 1);

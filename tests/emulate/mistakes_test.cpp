@@ -536,21 +536,23 @@ enum class mood : int { calm, busy };
 struct all { std::size_t size; double real; std::int64_t least; __half2 halves; float one; mood now; short bits; bool told; unsigned char small; };
 __device__ cuda::atomic<int, cuda::thread_scope_device> flag;
 __device__ int data;
-__global__ void hand_over(all* to, int* out) {
+__global__ void widths(all* to) {
+  cuda::atomic_ref<std::size_t> size(to->size); size += 2; size.fetch_max(1u);
+  cuda::atomic_ref<double>(to->real).fetch_sub(0.5, cuda::memory_order_relaxed);
+  cuda::atomic_ref<std::int64_t>(to->least).fetch_min(-std::int64_t(threadIdx.x));
+  cuda::atomic_ref<float>(to->one).fetch_max(float(threadIdx.x));
+  mood calm = mood::calm;
+  cuda::atomic_ref<mood>(to->now).compare_exchange_strong(calm, mood::busy);
+  cuda::atomic_ref<short>(to->bits).fetch_or(1 << threadIdx.x % 8);
+  cuda::atomic_ref<bool>(to->told).store(true);
+  cuda::atomic_ref<unsigned char>(to->small).fetch_add(1);
+  atomicAdd(&to->halves, __floats2half2_rn(1, 2));
+}
+__global__ void hand_over(int* out) {
   if (blockIdx.x == 0) {
-    cuda::atomic_ref<std::size_t> size(to->size); size += 2; size.fetch_max(3u);
-    cuda::atomic_ref<double>(to->real).fetch_sub(0.5, cuda::memory_order_relaxed);
-    cuda::atomic_ref<std::int64_t>(to->least).fetch_min(-std::int64_t(threadIdx.x));
-    cuda::atomic_ref<float>(to->one).fetch_max(float(threadIdx.x));
-    mood calm = mood::calm;
-    cuda::atomic_ref<mood>(to->now).compare_exchange_strong(calm, mood::busy);
-    cuda::atomic_ref<short>(to->bits).fetch_or(1 << threadIdx.x % 8);
-    cuda::atomic_ref<bool>(to->told).store(true);
-    cuda::atomic_ref<unsigned char>(to->small).fetch_add(1);
-    atomicAdd(&to->halves, __floats2half2_rn(1, 2));
-    __syncthreads();
-    if (threadIdx.x == 0) { data = 7; flag.store(1, cuda::ORDER); }
-  } else if (threadIdx.x == 0) {
+    data = 7;
+    flag.store(1, cuda::ORDER);
+  } else {
     while (flag.load(cuda::memory_order_acquire) == 0) {}
     *out = data;
   }
@@ -558,7 +560,8 @@ __global__ void hand_over(all* to, int* out) {
 int main() {
   all* to; cudaMallocManaged(&to, 4096); cudaMemset(to, 0, 4096);
   int* out = (int*)(to + 1);
-  hand_over<<<2, 32>>>(to, out);
+  widths<<<1, 32>>>(to);
+  hand_over<<<2, 1>>>(out);
   puts(cudaGetErrorString(cudaDeviceSynchronize()));
   printf("%zu %g %ld %g %g %g %d %d %d %d, %d\n", to->size, to->real, (long)to->least, __low2float(to->halves), __high2float(to->halves),
          to->one, (int)to->now, to->bits, to->told, to->small, *out);
@@ -569,7 +572,7 @@ int main() {
   if (!LAB_WITH_OBSERVED) return;
   expect_right({"--observe", source}, right);
   expect(emulate({"--observe", "-DORDER=memory_order_relaxed", source}), 1,
-         {"orders.cu:30: hand_over: block (1,0,0): thread (0,0,0) reads device memory that thread (0,0,0) of "
+         {"orders.cu:31: hand_over: block (1,0,0): thread (0,0,0) reads device memory that thread (0,0,0) of "
           "block (0,0,0) writes at ",
           "orders.cu:27"});
 }
