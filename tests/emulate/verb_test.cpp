@@ -184,6 +184,9 @@ __global__ void by_hand(unsigned* out, const float4* in) {
   right = right && x == 0x44442222 && p == t;
   asm("fns.b32 %0, %1, %2, %3;" : "=r"(x) : "r"(0xf0f0u), "r"(5u), "r"((int)t - 1));
   right = right && x == (t < 3 ? 5 : t < 5 ? t + 3 : t < 9 ? t + 7 : 0xffffffffu);
+  asm("{ .reg .b32 h; cvt.rn.f16x2.f32 h, %2, %3; fma.rn.f16x2 %0, h, h, h; cvt.rn.bf16x2.f32 h, %2, %3; neg.bf16x2 %1, h; }"
+      : "=r"(x), "=r"(p) : "f"(1.5f), "f"(0.5f));
+  right = right && x == 0x43803a00 && p == 0xbfc0bf00;
   float4 v; float f = 2.5f;
   asm("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4+16];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(in));
   asm("fma.rn.f32 %0, %1, %0, 0f3F800000;" : "+f"(f) : "f"(v.z));
@@ -502,7 +505,7 @@ TEST_CASE("cuFFT, PTX and exchanges within a warp do what they do on a device") 
   // 33 right answers and a synchronisation; 0 + .. + 31; 506 = 0 + 1 + 4 + .. + 121.
   const strings results{
       "ptx 34, scan 1 496, exchange 35 1, texture 4.5, half -3, fft 0 1 506 121, refused 3 8, fresh 1",
-      "warning: ", "more.cu:47: leaves_early: block (0,0,0): 24 of 32 threads"};
+      "warning: ", "more.cu:52: leaves_early: block (0,0,0): 24 of 32 threads"};
   expect(emulate({source, "-lcufft"}), 43, results);
   // Killed by its own mistake, it is still told which kernel had failed before.
   expect(emulate({source, "-DDIES"}), 128 + SIGSEGV, {"fault: ", "scan"});

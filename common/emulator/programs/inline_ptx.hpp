@@ -224,6 +224,24 @@ inline std::uint32_t differences_of_bytes(std::uint32_t a, std::uint32_t b, std:
   }
   return c;
 }
+// ---- numbers of 16 bits, one or two in a register
+
+template <class Half, class Bits, class Operation, class... More>
+Bits each_half(Operation operation, Bits first, More... more) {
+  Bits result = 0;
+  for (unsigned at = 0; at < 8 * sizeof(Bits); at += 16) {
+    const auto part = [at](auto bits) {
+      return static_cast<float>(Half::of_bits(static_cast<std::uint16_t>(bits >> at)));
+    };
+    result = static_cast<Bits>(result | Bits{Half(operation(part(first), part(more)...)).bits} << at);
+  }
+  return result;
+}
+template <class Half>
+unsigned two_halves(float high, float low) {
+  return unsigned{Half(high).bits} << 16 | Half(low).bits;
+}
+
 // ---- matrices; `where` is the statement's line
 
 template <class Sum, std::size_t sums, std::size_t a_registers, std::size_t b_registers>

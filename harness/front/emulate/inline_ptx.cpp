@@ -522,6 +522,7 @@ class translation {
   std::string effect(const instruction& one) {
     const std::size_t count = one.operands.size();
     flushes_ = one.has("ftz");
+    if (const std::string halves = of_halves(one); !halves.empty()) return halves;
     if (one.opcode == "wgmma") return warpgroup_product(one);
     if (one.opcode == "wmma") return fragments(one);
     if (one.opcode == "griddepcontrol" || one.opcode == "setmaxnreg") return control(one);
@@ -804,6 +805,49 @@ class translation {
     }
     if (packs) return put(to, fmt::format("({})", text));
     return fmt::format("{{ const {} lab_whole = {}; {}}} ", t, value(from, t), text);
+  }
+
+  // add.f16x2 d, a, b; cvt.rn.bf16x2.f32 d, high, low; and the like, in float and rounded once. Empty if it
+  // is none of them.
+  std::string of_halves(const instruction& one) {
+    static const std::map<std::string_view, std::pair<std::string_view, std::size_t>> known{
+        {"add", {"a + b", 2}},
+        {"sub", {"a - b", 2}},
+        {"mul", {"a * b", 2}},
+        {"fma", {"std::fma(a, b, c)", 3}},
+        {"min", {"std::fmin(a, b)", 2}},
+        {"max", {"std::fmax(a, b)", 2}},
+        {"neg", {"-a", 1}},
+        {"abs", {"std::fabs(a)", 1}},
+        {"ex2", {"std::exp2(a)", 1}},
+        {"tanh", {"std::tanh(a)", 1}}};
+    const auto is_half = [](const std::string& word) {
+      return word == "f16" || word == "bf16" || word == "f16x2" || word == "bf16x2";
+    };
+    const auto found = known.find(one.opcode);
+    const auto word = std::find_if(one.modifiers.begin(), one.modifiers.end(), is_half);
+    if (word == one.modifiers.end() || (one.opcode != "cvt" && found == known.end())) return "";
+    const std::string half = word->starts_with("b") ? "__nv_bfloat16" : "__half";
+    const bool are_two = word->ends_with("x2");
+    const std::string bits = are_two ? "unsigned" : "unsigned short";
+    const std::vector<std::string> from_half{"f32", *word}, to_half{"rn", *word, "f32"};
+    if (one.modifiers == from_half && !are_two)
+      return put(first(one), fmt::format("static_cast<float>({}::of_bits({}))", half, given(one, 1, bits)));
+    if (one.opcode == "cvt") {
+      require(one.modifiers == to_half);
+      return put(first(one), are_two ? fmt::format("{}two_halves<{}>({}, {})", library, half,
+                                                   given(one, 1, "float"), given(one, 2, "float"))
+                                     : fmt::format("{}({}).bits", half, given(one, 1, "float")));
+    }
+    require_words(one, {"rn", "approx", "f16", "bf16", "f16x2", "bf16x2"});
+    const auto& [expression, operands] = found->second;
+    require(one.operands.size() == operands + 1);
+    static constexpr std::array<std::string_view, 4> parameters{"", "float a", "float a, float b",
+                                                                "float a, float b, float c"};
+    std::string text = fmt::format("{}each_half<{}>([]({}) {{ return {}; }}", library, half,
+                                   parameters[operands], expression);
+    for (std::size_t k = 1; k <= operands; ++k) text += ", " + given(one, k, bits);
+    return put(first(one), text + ")");
   }
 
   std::string convert(const instruction& one) {
