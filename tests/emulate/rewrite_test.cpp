@@ -84,6 +84,8 @@ TEST_CASE("shared memory becomes the running block's") {
   };
   CHECK(
       contains(text("__lab_shared__ float a[3];"), "thread_local __attribute__((aligned(16))) float a[3];"));
+  CHECK(contains(text("CUtensorMap map; __lab_shared__ float a[3];"),
+                 "thread_local __attribute__((aligned(1024))) float a[3];"));
   CHECK(contains(text("__lab_shared__ alignas(16) float a[3];"), "alignas ( 16 )"));
   CHECK(text("__lab_shared__ alignas(16) float a[3];").find("alignas") <
         text("__lab_shared__ alignas(16) float a[3];").find("thread_local"));

@@ -876,12 +876,15 @@ class rewriter {
     }
     if (external == no_token || end == tokens_.size()) {
       // Aligned as a GPU's compiler has arrays that it reads 16 bytes at a time; g++ does not align what is a
-      // thread's own beyond its type.
+      // thread's own beyond its type. Tiles of whole swizzle patterns follow each other from the beginning of
+      // a GPU's shared memory, so they are aligned to these, whatever they say.
+      const bool has_tiles = source_.find("CUtensorMap") != std::string_view::npos;
 #if defined(__clang__)
-      return replace(at, "thread_local __attribute__((aligned(16)))");
+      const std::string word = "thread_local";
 #else
-      return replace(at, "constinit thread_local __attribute__((aligned(16)))");
+      const std::string word = "constinit thread_local";
 #endif
+      return replace(at, word + fmt::format(" __attribute__((aligned({})))", has_tiles ? 1024 : 16));
     }
     if (!in_block_[at]) {
       replace(at, "constinit thread_local");
