@@ -577,6 +577,46 @@ int main() {
           "orders.cu:27"});
 }
 
+TEST_CASE("emulate: latches and semaphores order what their threads do") {
+  const temporary_directory directory;
+  const std::string source = (directory / "gates.cu").string();
+  put(source, R"cuda(
+#include <cstdio>
+#include <cuda/latch>
+#include <cuda/semaphore>
+__device__ cuda::binary_semaphore<cuda::thread_scope_device> lock{1};
+__device__ int sum;
+__global__ void add() {
+  __shared__ cuda::latch<cuda::thread_scope_block> ready;
+  __shared__ int value;
+  if (threadIdx.x == 0) init(&ready, 32);
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    if (threadIdx.x == 5) value = 4;
+    ready.count_down();
+  } else {
+#ifndef NO_WAIT
+    ready.wait();
+#endif
+    if (threadIdx.x == 32) { lock.acquire(); sum += value; lock.release(); }
+  }
+}
+int main() {
+  add<<<3, 64>>>();
+  const cudaError_t error = cudaDeviceSynchronize();
+  int result; cudaMemcpyFromSymbol(&result, sum, 4);
+  printf("%s %d\n", cudaGetErrorString(error), result);
+}
+)cuda");
+  expect_right({source}, "no error 12\n");
+  if (!LAB_WITH_OBSERVED) return;
+  expect_right({"--observe", source}, "no error 12\n");
+  expect(
+      emulate({"--observe", "-DNO_WAIT", source}), 1,
+      {"gates.cu:19: add: block (0,0,0): thread (32,0,0) reads shared memory that thread (5,0,0) writes at ",
+       "gates.cu:13"});
+}
+
 TEST_CASE("emulate: a stream that is captured from, and not joined, makes no graph") {
   const temporary_directory directory;
   const std::string source = (directory / "fork.cu").string();
