@@ -273,6 +273,8 @@ class array_track final : public track, trial_cost {
         return true;
       }
     });
+    if (list.empty())
+      throw std::logic_error("no trial of the track is valid for a tile of " + std::to_string(tile));
     return list;
   }
 

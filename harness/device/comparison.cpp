@@ -54,15 +54,16 @@ class judge_of {
   // For results among the denormals, whose spacing no relative bound reaches.
   static constexpr auto least = 2 * static_cast<long double>(std::numeric_limits<T>::denorm_min());
 
-  // Of an error that rounding may be: how large it is, and what the stage has declared.
+  // For an error small enough to be rounding: its size, and the declared bound.
   [[nodiscard]] std::string error_beside_bound(const expectation& expected, long double found) const {
     constexpr long double of_roundings = 0.01L;
     const long double error = std::abs(found - expected.value);
-    if (rules_.relative_error == 0 || found == 0 || !(error < of_roundings * expected.scale)) return "";
+    const long double scale = std::max(expected.scale, static_cast<long double>(rules_.min_scale));
+    if (rules_.relative_error == 0 || found == 0 || !(error < of_roundings * scale)) return "";
     char text[96];
     std::snprintf(text, sizeof text,
-                  ": an error of %.2Lg of the scale, where the bound (relative_error) is %.2g",
-                  error / expected.scale, rules_.relative_error);
+                  ": an error of %.2Lg of the scale, where the bound (relative_error) is %.2g", error / scale,
+                  rules_.relative_error);
     return text;
   }
 

@@ -248,7 +248,7 @@ struct problem : array_problem<double, double> {
     const double rms = std::sqrt(static_cast<double>(mean_square));
     if (static_cast<rolling::operation>(p.operation) == operation::std)
       return {.value = std::sqrt(var), .scale = rms};
-    return {.value = var, .scale = (std::sqrt(static_cast<double>(var)) + relative_error(p) * rms) * rms};
+    return {.value = var, .scale = (2 * std::sqrt(static_cast<double>(var)) + relative_error(p) * rms) * rms};
   }
 
   static double to_double(__int128 whole) {

@@ -57,7 +57,7 @@ struct problem : array_problem<float> {
       return 1 + std::sin(two_pi * static_cast<long double>((k - 64) % 256) / 256);
     };
     const std::int64_t x = opposite(i % p.width), y = opposite(i / p.width);
-    // An angle that is not reduced has the roundings of its size.
+    // The rounding error of an angle that is not reduced grows with the angle.
     const long double beyond_pi =
         std::max<long double>(1, static_cast<long double>(std::max(x, y) - 64) / 128);
     return {.value = wave(x) * wave(y), .scale = 4 * beyond_pi};

@@ -244,9 +244,9 @@ __global__ void __launch_bounds__(256, 2) registers(int* out) {
 int main() {
   int* out; cudaMallocManaged(&out, 48 * 4);
   registers<<<1, 256>>>(out);
-  if (cudaDeviceSynchronize() != cudaSuccess || *out != 5) printf("registers\n");
+  int wrong = cudaDeviceSynchronize() != cudaSuccess || *out != 5;
   turn<<<1, 48>>>(out, 3);
-  int wrong = cudaDeviceSynchronize() != cudaSuccess;
+  wrong += cudaDeviceSynchronize() != cudaSuccess;
   for (int i = 0; i < 48; ++i) wrong += out[i] != 47 - (i ^ 1);
   printf("%d wrong turns\n", wrong);
   poll<<<1, 64>>>(out);

@@ -533,7 +533,7 @@ TEST_CASE("emulate: cuda::atomic has numbers of all widths, and a relaxed one or
 #define ORDER memory_order_release
 #endif
 enum class mood : int { calm, busy };
-struct all { std::size_t size; double real; std::int64_t least; __half2 halves; float one; mood now; short bits; bool told; unsigned char small; };
+struct all { std::size_t size; double real; std::int64_t least; __half2 halves; float one; mood now; short bits, below; bool told; unsigned char small; };
 __device__ cuda::atomic<int, cuda::thread_scope_device> flag;
 __device__ int data;
 __global__ void widths(all* to) {
@@ -546,7 +546,17 @@ __global__ void widths(all* to) {
   cuda::atomic_ref<short>(to->bits).fetch_or(1 << threadIdx.x % 8);
   cuda::atomic_ref<bool>(to->told).store(true);
   cuda::atomic_ref<unsigned char>(to->small).fetch_add(1);
+  size.fetch_add(5); size.fetch_sub(5u);
+  cuda::atomic_ref<float>(to->one).fetch_sub(0u);
+  cuda::atomic_ref<short>(to->below).fetch_max(0u);
   atomicAdd(&to->halves, __floats2half2_rn(1, 2));
+}
+__global__ void begin(bool* fresh, int* word) {
+  __shared__ struct { cuda::atomic<bool> ready; unsigned char beside; } both;
+  both.beside = 1;
+  both.ready.store(true, cuda::memory_order_relaxed);
+  cuda::atomic_ref<bool>(*fresh).store(true);
+  cuda::atomic_ref<int>(*word).store(3);
 }
 __global__ void hand_over(int* out) {
   if (blockIdx.x == 0) {
@@ -558,23 +568,26 @@ __global__ void hand_over(int* out) {
   }
 }
 int main() {
-  all* to; cudaMallocManaged(&to, 4096); cudaMemset(to, 0, 4096);
+  all* to; cudaMallocManaged(&to, 4096); cudaMemset(to, 0, 4096); to->below = -1;
+  bool* fresh; cudaMalloc(&fresh, 1);
+  int* word; cudaMalloc(&word, 4);
+  begin<<<1, 1>>>(fresh, word);
   int* out = (int*)(to + 1);
   widths<<<1, 32>>>(to);
   hand_over<<<2, 1>>>(out);
   puts(cudaGetErrorString(cudaDeviceSynchronize()));
-  printf("%zu %g %ld %g %g %g %d %d %d %d, %d\n", to->size, to->real, (long)to->least, __low2float(to->halves), __high2float(to->halves),
-         to->one, (int)to->now, to->bits, to->told, to->small, *out);
+  printf("%zu %g %ld %g %g %g %d %d %d %d %d, %d\n", to->size, to->real, (long)to->least, __low2float(to->halves), __high2float(to->halves),
+         to->one, (int)to->now, to->bits, to->below, to->told, to->small, *out);
 }
 )cuda");
-  const char* const right = "no error\n64 -16 -31 32 64 31 1 255 1 32, 7\n";
+  const char* const right = "no error\n64 -16 -31 32 64 31 1 255 0 1 32, 7\n";
   expect_right({source}, right);
   if (!LAB_WITH_OBSERVED) return;
   expect_right({"--observe", source}, right);
   expect(emulate({"--observe", "-DORDER=memory_order_relaxed", source}), 1,
-         {"orders.cu:31: hand_over: block (1,0,0): thread (0,0,0) reads device memory that thread (0,0,0) of "
+         {"orders.cu:41: hand_over: block (1,0,0): thread (0,0,0) reads device memory that thread (0,0,0) of "
           "block (0,0,0) writes at ",
-          "orders.cu:27"});
+          "orders.cu:37"});
 }
 
 TEST_CASE("emulate: latches and semaphores order what their threads do") {

@@ -187,6 +187,9 @@ __global__ void by_hand(unsigned* out, const float4* in) {
   asm("{ .reg .b32 h; cvt.rn.f16x2.f32 h, %2, %3; fma.rn.f16x2 %0, h, h, h; cvt.rn.bf16x2.f32 h, %2, %3; neg.bf16x2 %1, h; }"
       : "=r"(x), "=r"(p) : "f"(1.5f), "f"(0.5f));
   right = right && x == 0x43803a00 && p == 0xbfc0bf00;
+  unsigned short once;  // 3 * 0.33349609375 lies between two numbers, and a little more is above
+  asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(once) : "h"((unsigned short)0x4200), "h"((unsigned short)0x3556), "h"((unsigned short)1));
+  right = right && once == 0x3c01;
   float4 v; float f = 2.5f;
   asm("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4+16];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(in));
   asm("fma.rn.f32 %0, %1, %0, 0f3F800000;" : "+f"(f) : "f"(v.z));

@@ -333,7 +333,7 @@ class recorder : public lab::emulator::observer {
     note("collective " + std::to_string(warp) + " " + std::to_string(lanes));
   }
   void leave_warp(unsigned warp) override { note("leave " + std::to_string(warp)); }
-  void atomic_access(const void*, unsigned bytes, const void*) override {
+  void atomic_access(const void*, unsigned bytes, const void*, bool) override {
     const auto address = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     const auto& thread = lab::emulator::current_thread;
     const bool on_stack = address >= thread.stack_begin && address < thread.stack_end;

@@ -13,9 +13,9 @@ using lab::emulator::active_observer;
 // Every atomic is a place where a thread that spins lets others run, and learns that an earlier block has
 // failed.
 template <class T>
-std::atomic_ref<T> observed(T* address, const void* return_address) {
+std::atomic_ref<T> observed(T* address, const void* return_address, bool reads = true) {
   lab::emulator::pass_atomic(address, sizeof(T), return_address);
-  if (active_observer) active_observer->atomic_access(address, sizeof(T), return_address);
+  if (active_observer) active_observer->atomic_access(address, sizeof(T), return_address, reads);
   return std::atomic_ref<T>(*address);
 }
 
@@ -79,9 +79,14 @@ LAB_EMULATOR_COMPARE_AND_SWAP(int)
 LAB_EMULATOR_COMPARE_AND_SWAP(unsigned)
 LAB_EMULATOR_COMPARE_AND_SWAP(unsigned long long)
 
-#define LAB_EMULATOR_CHANGE(type)                                                                            \
+#define LAB_EMULATOR_WORD(type)                                                                              \
   type lab::emulator::change_word(type* word, type (*change)(type, const void*), const void* with) {         \
     return update(observed(word, __builtin_return_address(0)), [=](type old) { return change(old, with); }); \
+  }                                                                                                          \
+  void lab::emulator::store_word(type* word, type value) {                                                   \
+    observed(word, __builtin_return_address(0), false).store(value, std::memory_order_relaxed);              \
   }
-LAB_EMULATOR_CHANGE(unsigned)
-LAB_EMULATOR_CHANGE(unsigned long long)
+LAB_EMULATOR_WORD(unsigned char)
+LAB_EMULATOR_WORD(unsigned short)
+LAB_EMULATOR_WORD(unsigned)
+LAB_EMULATOR_WORD(unsigned long long)

@@ -46,10 +46,15 @@ unsigned long long atomicCAS(unsigned long long* address, unsigned long long exp
 
 namespace lab::emulator {
 
-// The word becomes `change(old, with)`, at once; returns the old one.
-unsigned change_word(unsigned* word, unsigned (*change)(unsigned old, const void* with), const void* with);
-unsigned long long change_word(unsigned long long* word,
-                               unsigned long long (*change)(unsigned long long old, const void* with),
-                               const void* with);
+// Of words of 1, 2, 4 and 8 bytes: it becomes `change(old, with)` at once, and the old one is returned; or it
+// is stored.
+#define LAB_EMULATOR_WORD(type)                                                               \
+  type change_word(type* word, type (*change)(type old, const void* with), const void* with); \
+  void store_word(type* word, type value);
+LAB_EMULATOR_WORD(unsigned char)
+LAB_EMULATOR_WORD(unsigned short)
+LAB_EMULATOR_WORD(unsigned)
+LAB_EMULATOR_WORD(unsigned long long)
+#undef LAB_EMULATOR_WORD
 
 }  // namespace lab::emulator

@@ -42,11 +42,11 @@ bool block_runner::others_go_on() {
 
 bool block_runner::land_copy() {
   if (!copies_.has_copies_in()) return false;
-  std::set<const std::uint64_t*> awaited;
-  for (const emulated_thread& thread : threads_) {
-    if (thread.state == thread_state::at_phase) awaited.insert(thread.wait->barrier);
-  }
-  const block_copies::landing landed = copies_.land_one(awaited);
+  const block_copies::landing landed = copies_.land_one([this](const std::uint64_t* barrier) {
+    return std::any_of(threads_.begin(), threads_.end(), [&](const emulated_thread& one) {
+      return one.state == thread_state::at_phase && one.wait->barrier == barrier;
+    });
+  });
   if (rests_) {
     landed_at_rest_.insert(landed_at_rest_.end(), landed.places.begin(), landed.places.end());
   } else if (active_observer) {
@@ -451,15 +451,19 @@ void block_runner::begin_copy(void* to, const void* from, std::size_t bytes, std
 
 void block_runner::commit_copies() {
   if (active_observer) active_observer->copies_committed();
+  const outside_of_kernel here;
   copies_.commit_thread_copies(running_->number);
 }
 
 void block_runner::wait_for_copies(std::size_t prior, bool all) {
   stop_if_launch_failed();
-  const auto landed = copies_.wait_for_thread_copies(running_->number, prior, all);
-  if (!active_observer) return;
-  for (const auto& [shared, bytes] : landed) active_observer->bulk_copy_over(shared, bytes);
-  active_observer->copies_waited_for(prior, all);
+  {
+    const outside_of_kernel here;
+    for (const auto& [shared, bytes] : copies_.wait_for_thread_copies(running_->number, prior, all)) {
+      if (active_observer) active_observer->bulk_copy_over(shared, bytes);
+    }
+  }
+  if (active_observer) active_observer->copies_waited_for(prior, all);
 }
 
 void block_runner::arrive_behind_copies(std::uint64_t* barrier, bool is_extra, place where,

@@ -218,15 +218,16 @@ std::string block_copies::begin(const pending_in& copy) {
   return "";
 }
 
-block_copies::landing block_copies::land_one(const std::set<const std::uint64_t*>& awaited) {
+block_copies::landing block_copies::land_one(
+    const std::function<bool(const std::uint64_t* barrier)>& is_awaited) {
   auto chosen = in_.begin() + static_cast<std::ptrdiff_t>(draw() % in_.size());
-  if (chosen->thread_copies && !awaited.contains(chosen->barrier) && draw() % 8 != 0) {
-    const auto other = std::find_if(in_.begin(), in_.end(),
-                                    [&](const pending_in& one) { return awaited.contains(one.barrier); });
+  if (chosen->thread_copies && !is_awaited(chosen->barrier) && draw() % 8 != 0) {
+    const auto other =
+        std::find_if(in_.begin(), in_.end(), [&](const pending_in& one) { return is_awaited(one.barrier); });
     if (other != in_.end()) chosen = other;
   }
-  const pending_in copy = *chosen;
-  in_.erase(chosen);
+  const pending_in copy = std::exchange(*chosen, in_.back());
+  in_.pop_back();
   if (!copy.thread_copies) {
     perform(copy);
     return {copy.barrier,

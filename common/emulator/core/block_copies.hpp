@@ -9,8 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -73,7 +73,7 @@ class block_copies {
   void write_groups(unsigned thread, std::size_t pending);
 
   // ---- cp.async: copies that their thread waits for in groups, or that a barrier is told of. Each lands
-  // when it is waited for, or when it begins.
+  // when its thread waits for it, in land_one() where a barrier is told of it, or when it begins.
   void copy_by_thread(void* shared, const void* from, std::size_t bytes, std::size_t taken, unsigned thread);
   void commit_thread_copies(unsigned thread);
   // Those of the thread's groups but the last `pending` land; `all`: those in no group, too.
@@ -102,8 +102,8 @@ class block_copies {
     place where;
     std::string complaint;
   };
-  // One thread's copies for whose barrier nobody waits mostly land behind those of a barrier of `awaited`.
-  landing land_one(const std::set<const std::uint64_t*>& awaited);
+  // One thread's copies for whose barrier nobody waits mostly land behind those of one that is awaited.
+  landing land_one(const std::function<bool(const std::uint64_t* barrier)>& is_awaited);
   // The block has ended: copies out are completed. Where a copy began that nobody has waited for.
   std::optional<left_copy> end_block();
   // What has been, and is, called by its address while the block runs lies so many bytes behind that now.

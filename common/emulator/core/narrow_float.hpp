@@ -46,6 +46,15 @@ struct brain16 {
   }
 };
 
+// a * b + c as a float that a narrower format rounds as it would the sum itself: what is not exact is odd.
+inline float fused(float a, float b, float c) {
+  const double sum = std::fma(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c));
+  const auto result = static_cast<float>(sum);
+  if (std::isnan(sum) || static_cast<double>(result) == sum || std::bit_cast<unsigned>(result) % 2 == 1)
+    return result;
+  return std::nextafter(result, sum > static_cast<double>(result) ? INFINITY : -INFINITY);
+}
+
 }  // namespace lab::emulator
 
 // In the global namespace, as CUDA's types are: operators that users declare there must be found.

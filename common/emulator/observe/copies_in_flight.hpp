@@ -47,7 +47,7 @@ class copies_in_flight {
     }
     all.clear();
   }
-  // Whoever has copied there, it is over. False if nobody has.
+  // Ends the copies to these bytes; false if there are none.
   bool end(std::uintptr_t address, std::size_t bytes) {
     bool any = false;
     for (std::uintptr_t word = address / 4; !words_.empty() && word * 4 < address + bytes; ++word)

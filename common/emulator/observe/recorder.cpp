@@ -978,7 +978,8 @@ void observation::recorder::note_copy(const copies_in_flight::copy& one) {
     report_shared(*conflict, access, one.begin, bytes);
 }
 
-void observation::recorder::atomic_access(const void* address, unsigned bytes, const void* return_address) {
+void observation::recorder::atomic_access(const void* address, unsigned bytes, const void* return_address,
+                                          bool reads) {
   if (the_lane.stream == nullptr) return;
   if (the_lane.unfinished) after_access();
   const auto value = reinterpret_cast<std::uintptr_t>(address);
@@ -987,7 +988,8 @@ void observation::recorder::atomic_access(const void* address, unsigned bytes, c
   if (value % bytes != 0) stop_misaligned(value, bytes, memory_operation::atomic, place);
   note_test(value);
   if (value - the_callbacks.device_begin < the_callbacks.device_bytes) {
-    access_global(value, bytes, memory_operation::atomic, strength::is_atomic, place);
+    access_global(value, bytes, reads ? memory_operation::atomic : memory_operation::store,
+                  strength::is_atomic, place);
   } else if (value - the_lane.shared_begin < the_lane.shared_bytes) {
     access_shared(value, bytes, memory_operation::atomic, strength::is_atomic, place);
   } else if (value - the_lane.stack_begin >= the_lane.stack_bytes) {

@@ -58,7 +58,7 @@ class observation::recorder final : public observer, private request_sink {
   void collective_passed(unsigned warp, unsigned lanes, bool orders_memory) override;
   void make_room(unsigned warp) override;
   void leave_warp(unsigned warp) override;
-  void atomic_access(const void* address, unsigned bytes, const void* return_address) override;
+  void atomic_access(const void* address, unsigned bytes, const void* return_address, bool reads) override;
   void compare_and_swap(std::uint64_t desired, const void* return_address) override;
   void barrier_used(const void* barrier, bool initialises, const void* return_address) override;
   void tell_block(const void* key) override;

@@ -143,7 +143,7 @@ class capturing_graphs : public graph_capture {
     const auto found = state().events.find(event);
     if (found == state().events.end()) return;
     const auto [capture, is_new] = state().captures.insert({stream, found->second});
-    if (!is_new) capture->second.join(found->second);
+    if (!is_new && capture->second.graph == found->second.graph) capture->second.join(found->second);
   }
 };
 constinit capturing_graphs capturing;
@@ -218,7 +218,9 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   const std::lock_guard lock(state().mutex);
   if (state().graphs.erase(graph) == 0) return finish(cudaErrorInvalidValue);
-  std::erase_if(state().captures, [&](const auto& one) { return one.second.graph == graph; });
+  const auto belongs = [&](const auto& one) { return one.second.graph == graph; };
+  std::erase_if(state().captures, belongs);
+  std::erase_if(state().events, belongs);
   delete graph;
   return finish(cudaSuccess);
 }

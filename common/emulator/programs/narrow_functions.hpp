@@ -220,88 +220,85 @@ emulated_half2<Format> __hisnan2(emulated_half2<Format> a) {
   inline Result name parameters {                            \
     return __VA_ARGS__;                                      \
   }
-#define LAB_EMULATOR_HALF(word, Half, Half2)                                                        \
-  struct Half##_raw {                                                                               \
-    unsigned short x;                                                                               \
-  };                                                                                                \
-  struct Half2##_raw {                                                                              \
-    unsigned short x, y;                                                                            \
-  };                                                                                                \
-  LAB_EMULATOR_FUNCTION(Half, __hadd, (Half a, Half b), a + b)                                      \
-  LAB_EMULATOR_FUNCTION(Half, __hsub, (Half a, Half b), a - b)                                      \
-  LAB_EMULATOR_FUNCTION(Half, __hmul, (Half a, Half b), a* b)                                       \
-  LAB_EMULATOR_FUNCTION(Half, __hdiv, (Half a, Half b), a / b)                                      \
-  LAB_EMULATOR_FUNCTION(Half, __hneg, (Half a), -a)                                                 \
-  LAB_EMULATOR_FUNCTION(Half, __habs, (Half a), Half::of_bits(a.bits & 0x7fffu))                    \
-  LAB_EMULATOR_FUNCTION(Half, __hfma, (Half a, Half b, Half c),                                     \
-                        {static_cast<float>(std::fma(static_cast<double>(static_cast<float>(a)),    \
-                                                     static_cast<double>(static_cast<float>(b)),    \
-                                                     static_cast<double>(static_cast<float>(c))))}) \
-  LAB_EMULATOR_FUNCTION(Half, __hmin, (Half a, Half b), {fminf(a, b)})                              \
-  LAB_EMULATOR_FUNCTION(Half, __hmax, (Half a, Half b), {fmaxf(a, b)})                              \
-  LAB_EMULATOR_FUNCTION(Half, min, (Half a, Half b), __hmin(a, b))                                  \
-  LAB_EMULATOR_FUNCTION(Half, max, (Half a, Half b), __hmax(a, b))                                  \
-  LAB_EMULATOR_FUNCTION(bool, __heq, (Half a, Half b), a == b)                                      \
-  LAB_EMULATOR_FUNCTION(bool, __hne, (Half a, Half b), a < b || b < a)                              \
-  LAB_EMULATOR_FUNCTION(bool, __hlt, (Half a, Half b), a < b)                                       \
-  LAB_EMULATOR_FUNCTION(bool, __hle, (Half a, Half b), a <= b)                                      \
-  LAB_EMULATOR_FUNCTION(bool, __hgt, (Half a, Half b), a > b)                                       \
-  LAB_EMULATOR_FUNCTION(bool, __hge, (Half a, Half b), a >= b)                                      \
-  LAB_EMULATOR_FUNCTION(bool, __hisnan, (Half a), std::isnan(static_cast<float>(a)))                \
-  LAB_EMULATOR_FUNCTION(int, __hisinf, (Half a), std::isinf(static_cast<float>(a)))                 \
-  LAB_EMULATOR_FUNCTION(Half, hsqrt, (Half a), {sqrtf(a)})                                          \
-  LAB_EMULATOR_FUNCTION(Half, hrsqrt, (Half a), {1.0f / sqrtf(a)})                                  \
-  LAB_EMULATOR_FUNCTION(Half, hrcp, (Half a), {1.0f / static_cast<float>(a)})                       \
-  LAB_EMULATOR_FUNCTION(Half, hexp, (Half a), {expf(a)})                                            \
-  LAB_EMULATOR_FUNCTION(Half, hexp2, (Half a), {exp2f(a)})                                          \
-  LAB_EMULATOR_FUNCTION(Half, hlog, (Half a), {logf(a)})                                            \
-  LAB_EMULATOR_FUNCTION(Half, hlog2, (Half a), {log2f(a)})                                          \
-  LAB_EMULATOR_FUNCTION(Half, hsin, (Half a), {sinf(a)})                                            \
-  LAB_EMULATOR_FUNCTION(Half, hcos, (Half a), {cosf(a)})                                            \
-  LAB_EMULATOR_FUNCTION(Half, htanh, (Half a), {tanhf(a)})                                          \
-  LAB_EMULATOR_FUNCTION(Half, hfloor, (Half a), {floorf(a)})                                        \
-  LAB_EMULATOR_FUNCTION(Half, hceil, (Half a), {ceilf(a)})                                          \
-  LAB_EMULATOR_FUNCTION(float, __low2float, (Half2 a), a.x)                                         \
-  LAB_EMULATOR_FUNCTION(float, __high2float, (Half2 a), a.y)                                        \
-  inline Half atomicAdd(Half* address, Half value) {                                                \
-    /* The word that holds it changes as a whole. */                                                \
-    const auto position = reinterpret_cast<std::uintptr_t>(address);                                \
-    auto* const pair = reinterpret_cast<unsigned*>(position & ~std::uintptr_t{3});                  \
-    const unsigned shift = position & 2 ? 16 : 0;                                                   \
-    const std::pair<unsigned, Half> part{shift, value};                                             \
-    const unsigned old = ::lab::emulator::change_word(                                              \
-        pair,                                                                                       \
-        [](unsigned seen, const void* with) {                                                       \
-          const auto [at, added] = *static_cast<const std::pair<unsigned, Half>*>(with);            \
-          const Half sum = Half::of_bits(static_cast<std::uint16_t>(seen >> at)) + added;           \
-          return (seen & ~(0xffffu << at)) | static_cast<unsigned>(sum.bits) << at;                 \
-        },                                                                                          \
-        &part);                                                                                     \
-    return Half::of_bits(static_cast<std::uint16_t>(old >> shift));                                 \
-  }                                                                                                 \
-  inline Half2 atomicAdd(Half2* address, Half2 value) {                                             \
-    return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};                      \
-  }                                                                                                 \
-  LAB_EMULATOR_FUNCTION(Half, __float2##word##_rn, (float a), {a})                                  \
-  LAB_EMULATOR_FUNCTION(Half, __double2##word, (double a), {static_cast<float>(a)})                 \
-  LAB_EMULATOR_FUNCTION(Half2, __float2##word##2_rn, (float a), {a, a})                             \
-  LAB_EMULATOR_FUNCTION(Half2, __floats2##word##2_rn, (float a, float b), {a, b})                   \
-  LAB_EMULATOR_FUNCTION(Half2, __float22##word##2_rn, (float2 a), {a.x, a.y})                       \
-  LAB_EMULATOR_FUNCTION(float2, __##word##22float2, (Half2 a), {a.x, a.y})                          \
-  LAB_EMULATOR_FUNCTION(Half2, __##word##2##word##2, (Half a), {a, a})                              \
-  LAB_EMULATOR_FUNCTION(Half2, __halves2##word##2, (Half a, Half b), {a, b})                        \
-  LAB_EMULATOR_FUNCTION(Half2, make_##word##2, (Half a, Half b), {a, b})                            \
-  LAB_EMULATOR_FUNCTION(Half, __low2##word, (Half2 a), a.x)                                         \
-  LAB_EMULATOR_FUNCTION(Half, __high2##word, (Half2 a), a.y)                                        \
-  LAB_EMULATOR_FUNCTION(Half2, __low2##word##2, (Half2 a), {a.x, a.x})                              \
-  LAB_EMULATOR_FUNCTION(Half2, __high2##word##2, (Half2 a), {a.y, a.y})                             \
-  LAB_EMULATOR_FUNCTION(Half2, __lows2##word##2, (Half2 a, Half2 b), {a.x, b.x})                    \
-  LAB_EMULATOR_FUNCTION(Half2, __highs2##word##2, (Half2 a, Half2 b), {a.y, b.y})                   \
-  LAB_EMULATOR_FUNCTION(Half2, __lowhigh2highlow, (Half2 a), {a.y, a.x})                            \
-  LAB_EMULATOR_FUNCTION(Half, __ushort_as_##word, (unsigned short bits), Half::of_bits(bits))       \
-  LAB_EMULATOR_FUNCTION(unsigned short, __##word##_as_ushort, (Half a), a.bits)                     \
-  LAB_EMULATOR_FUNCTION(Half, __short_as_##word, (short bits),                                      \
-                        Half::of_bits(static_cast<std::uint16_t>(bits)))                            \
+#define LAB_EMULATOR_HALF(word, Half, Half2)                                                     \
+  struct Half##_raw {                                                                            \
+    unsigned short x;                                                                            \
+  };                                                                                             \
+  struct Half2##_raw {                                                                           \
+    unsigned short x, y;                                                                         \
+  };                                                                                             \
+  LAB_EMULATOR_FUNCTION(Half, __hadd, (Half a, Half b), a + b)                                   \
+  LAB_EMULATOR_FUNCTION(Half, __hsub, (Half a, Half b), a - b)                                   \
+  LAB_EMULATOR_FUNCTION(Half, __hmul, (Half a, Half b), a* b)                                    \
+  LAB_EMULATOR_FUNCTION(Half, __hdiv, (Half a, Half b), a / b)                                   \
+  LAB_EMULATOR_FUNCTION(Half, __hneg, (Half a), -a)                                              \
+  LAB_EMULATOR_FUNCTION(Half, __habs, (Half a), Half::of_bits(a.bits & 0x7fffu))                 \
+  LAB_EMULATOR_FUNCTION(Half, __hfma, (Half a, Half b, Half c), {lab::emulator::fused(a, b, c)}) \
+  LAB_EMULATOR_FUNCTION(Half, __hmin, (Half a, Half b), {fminf(a, b)})                           \
+  LAB_EMULATOR_FUNCTION(Half, __hmax, (Half a, Half b), {fmaxf(a, b)})                           \
+  LAB_EMULATOR_FUNCTION(Half, min, (Half a, Half b), __hmin(a, b))                               \
+  LAB_EMULATOR_FUNCTION(Half, max, (Half a, Half b), __hmax(a, b))                               \
+  LAB_EMULATOR_FUNCTION(bool, __heq, (Half a, Half b), a == b)                                   \
+  LAB_EMULATOR_FUNCTION(bool, __hne, (Half a, Half b), a < b || b < a)                           \
+  LAB_EMULATOR_FUNCTION(bool, __hlt, (Half a, Half b), a < b)                                    \
+  LAB_EMULATOR_FUNCTION(bool, __hle, (Half a, Half b), a <= b)                                   \
+  LAB_EMULATOR_FUNCTION(bool, __hgt, (Half a, Half b), a > b)                                    \
+  LAB_EMULATOR_FUNCTION(bool, __hge, (Half a, Half b), a >= b)                                   \
+  LAB_EMULATOR_FUNCTION(bool, __hisnan, (Half a), std::isnan(static_cast<float>(a)))             \
+  LAB_EMULATOR_FUNCTION(int, __hisinf, (Half a), std::isinf(static_cast<float>(a)))              \
+  LAB_EMULATOR_FUNCTION(Half, hsqrt, (Half a), {sqrtf(a)})                                       \
+  LAB_EMULATOR_FUNCTION(Half, hrsqrt, (Half a), {1.0f / sqrtf(a)})                               \
+  LAB_EMULATOR_FUNCTION(Half, hrcp, (Half a), {1.0f / static_cast<float>(a)})                    \
+  LAB_EMULATOR_FUNCTION(Half, hexp, (Half a), {expf(a)})                                         \
+  LAB_EMULATOR_FUNCTION(Half, hexp2, (Half a), {exp2f(a)})                                       \
+  LAB_EMULATOR_FUNCTION(Half, hlog, (Half a), {logf(a)})                                         \
+  LAB_EMULATOR_FUNCTION(Half, hlog2, (Half a), {log2f(a)})                                       \
+  LAB_EMULATOR_FUNCTION(Half, hsin, (Half a), {sinf(a)})                                         \
+  LAB_EMULATOR_FUNCTION(Half, hcos, (Half a), {cosf(a)})                                         \
+  LAB_EMULATOR_FUNCTION(Half, htanh, (Half a), {tanhf(a)})                                       \
+  LAB_EMULATOR_FUNCTION(Half, hfloor, (Half a), {floorf(a)})                                     \
+  LAB_EMULATOR_FUNCTION(Half, hceil, (Half a), {ceilf(a)})                                       \
+  LAB_EMULATOR_FUNCTION(float, __low2float, (Half2 a), a.x)                                      \
+  LAB_EMULATOR_FUNCTION(float, __high2float, (Half2 a), a.y)                                     \
+  inline Half atomicAdd(Half* address, Half value) {                                             \
+    /* The word that holds it changes as a whole. */                                             \
+    const auto position = reinterpret_cast<std::uintptr_t>(address);                             \
+    auto* const pair = reinterpret_cast<unsigned*>(position & ~std::uintptr_t{3});               \
+    const unsigned shift = position & 2 ? 16 : 0;                                                \
+    const std::pair<unsigned, Half> part{shift, value};                                          \
+    const unsigned old = ::lab::emulator::change_word(                                           \
+        pair,                                                                                    \
+        [](unsigned seen, const void* with) {                                                    \
+          const auto [at, added] = *static_cast<const std::pair<unsigned, Half>*>(with);         \
+          const Half sum = Half::of_bits(static_cast<std::uint16_t>(seen >> at)) + added;        \
+          return (seen & ~(0xffffu << at)) | static_cast<unsigned>(sum.bits) << at;              \
+        },                                                                                       \
+        &part);                                                                                  \
+    return Half::of_bits(static_cast<std::uint16_t>(old >> shift));                              \
+  }                                                                                              \
+  inline Half2 atomicAdd(Half2* address, Half2 value) {                                          \
+    return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};                   \
+  }                                                                                              \
+  LAB_EMULATOR_FUNCTION(Half, __float2##word##_rn, (float a), {a})                               \
+  LAB_EMULATOR_FUNCTION(Half, __double2##word, (double a), {static_cast<float>(a)})              \
+  LAB_EMULATOR_FUNCTION(Half2, __float2##word##2_rn, (float a), {a, a})                          \
+  LAB_EMULATOR_FUNCTION(Half2, __floats2##word##2_rn, (float a, float b), {a, b})                \
+  LAB_EMULATOR_FUNCTION(Half2, __float22##word##2_rn, (float2 a), {a.x, a.y})                    \
+  LAB_EMULATOR_FUNCTION(float2, __##word##22float2, (Half2 a), {a.x, a.y})                       \
+  LAB_EMULATOR_FUNCTION(Half2, __##word##2##word##2, (Half a), {a, a})                           \
+  LAB_EMULATOR_FUNCTION(Half2, __halves2##word##2, (Half a, Half b), {a, b})                     \
+  LAB_EMULATOR_FUNCTION(Half2, make_##word##2, (Half a, Half b), {a, b})                         \
+  LAB_EMULATOR_FUNCTION(Half, __low2##word, (Half2 a), a.x)                                      \
+  LAB_EMULATOR_FUNCTION(Half, __high2##word, (Half2 a), a.y)                                     \
+  LAB_EMULATOR_FUNCTION(Half2, __low2##word##2, (Half2 a), {a.x, a.x})                           \
+  LAB_EMULATOR_FUNCTION(Half2, __high2##word##2, (Half2 a), {a.y, a.y})                          \
+  LAB_EMULATOR_FUNCTION(Half2, __lows2##word##2, (Half2 a, Half2 b), {a.x, b.x})                 \
+  LAB_EMULATOR_FUNCTION(Half2, __highs2##word##2, (Half2 a, Half2 b), {a.y, b.y})                \
+  LAB_EMULATOR_FUNCTION(Half2, __lowhigh2highlow, (Half2 a), {a.y, a.x})                         \
+  LAB_EMULATOR_FUNCTION(Half, __ushort_as_##word, (unsigned short bits), Half::of_bits(bits))    \
+  LAB_EMULATOR_FUNCTION(unsigned short, __##word##_as_ushort, (Half a), a.bits)                  \
+  LAB_EMULATOR_FUNCTION(Half, __short_as_##word, (short bits),                                   \
+                        Half::of_bits(static_cast<std::uint16_t>(bits)))                         \
   LAB_EMULATOR_FUNCTION(short, __##word##_as_short, (Half a), static_cast<short>(a.bits))
 
 // ---- conversions that say how they round

@@ -28,7 +28,7 @@ failure_record launch_failure(const cuda_error& error, failure_kind kind) {
   const bool beside = failure.found.find(" of an allocation of ") != std::string::npos;
   if (emulated && error.code() == cudaErrorIllegalAddress && beside)
     failure.kind = failure_kind::out_of_bounds;
-  // A read at a misaligned address changes nothing.
+  // A misaligned access changes nothing.
   if (emulated && error.code() != cudaErrorMisalignedAddress &&
       failure.found.find(", which a launch may only read") != std::string::npos)
     failure.kind = failure_kind::input_changed;

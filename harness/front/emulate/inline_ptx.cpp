@@ -814,7 +814,7 @@ class translation {
         {"add", {"a + b", 2}},
         {"sub", {"a - b", 2}},
         {"mul", {"a * b", 2}},
-        {"fma", {"std::fma(a, b, c)", 3}},
+        {"fma", {"lab::emulator::fused(a, b, c)", 3}},
         {"min", {"std::fmin(a, b)", 2}},
         {"max", {"std::fmax(a, b)", 2}},
         {"neg", {"-a", 1}},

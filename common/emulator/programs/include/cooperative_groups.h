@@ -503,21 +503,29 @@ void invoke_one(const Group& group, Function&& function) {
 // ---- copies
 
 // Each thread does its part, which goes on by itself if it is `late`.
+template <bool late, class Group, class T>
+[[gnu::always_inline]] inline void copy_elements(const Group& group, T* to, const T* from,
+                                                 std::size_t count) {
+  for (std::size_t at = group.thread_rank(); at < count; at += group.size()) {
+    to[at] = from[at];
+    if constexpr (late) lab::emulator::begin_copy(to + at, from + at, sizeof(T), sizeof(T));
+  }
+}
+// By elements where there are whole ones of at least a word, else by words or by bytes.
 template <bool late = true, class Group, class T, class From>
 [[gnu::always_inline]] inline void copy_part(const Group& group, T* to, const From* from, std::size_t bytes) {
-  if constexpr (std::is_void_v<T>) {
-    copy_part<late>(group, static_cast<unsigned char*>(to), from, bytes);
-  } else if constexpr (!std::is_same_v<T, From>) {
-    copy_part<late>(group, to, static_cast<const T*>(static_cast<const void*>(from)), bytes);
+  if constexpr (std::is_same_v<T, From> && !std::is_void_v<T>) {
+    if (sizeof(T) >= 4 && bytes % sizeof(T) == 0)
+      return copy_elements<late>(group, to, from, bytes / sizeof(T));
+  }
+  void* const target = to;
+  const void* const source = from;
+  if ((reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes) % 4 == 0) {
+    copy_elements<late>(group, static_cast<unsigned*>(target), static_cast<const unsigned*>(source),
+                        bytes / 4);
   } else {
-    if constexpr (sizeof(T) < 4) {
-      if ((reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes) % 4 == 0)
-        return copy_part<late>(group, reinterpret_cast<unsigned*>(to), from, bytes);
-    }
-    for (std::size_t at = group.thread_rank(); at < bytes / sizeof(T); at += group.size()) {
-      to[at] = from[at];
-      if constexpr (late) lab::emulator::begin_copy(to + at, from + at, sizeof(T), sizeof(T));
-    }
+    copy_elements<late>(group, static_cast<unsigned char*>(target),
+                        static_cast<const unsigned char*>(source), bytes);
   }
 }
 template <class Group, class T>
