@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned missing_shift = 20, bytes_shift = 40, parity_shift = 61, mark_shift = 62;
 constexpr std::uint64_t valid_mark = 2, twenty_bits = (1 << 20) - 1, twenty_one_bits = (1 << 21) - 1;
 
-std::string prefixed(const char* what, std::string wrong) {
+std::string prefixed(const char* what, const std::string& wrong) {
   return wrong.empty() ? wrong : what + wrong;
 }
 

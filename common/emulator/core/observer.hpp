@@ -72,6 +72,7 @@ class observer {
   // Each lane of the warp has left the kernel or waits at a block barrier; the next events belong to another
   // warp.
   virtual void leave_warp(unsigned warp) = 0;
+  // `reads`: whether it is more than a store.
   virtual void atomic_access(const void* address, unsigned bytes, const void* return_address, bool reads) = 0;
   // Before atomic_access() of an atomicCAS(): what it writes, if anything.
   virtual void compare_and_swap(std::uint64_t /*desired*/, const void* /*return_address*/) {}

@@ -111,7 +111,8 @@ cudaError_t add_graph_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaG
   return finish(cudaSuccess);
 }
 
-class capturing_graphs : public graph_capture {
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): its only object is destroyed by its own type
+class capturing_graphs final : public graph_capture {
  public:
   bool is_capturing(cudaStream_t stream) override {
     const std::lock_guard lock(state().mutex);

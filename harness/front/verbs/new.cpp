@@ -146,9 +146,8 @@ int make_new(const new_options& options) {
     // Tracks in the order of the lessons, as everywhere.
     const auto tracks = worker_set(backend::emulator).names();
     const auto place_of = [&](const std::string& path) {
-      return std::find_if(tracks.begin(), tracks.end(), [&](const track_description& one) {
-        return path.starts_with(one.name + "/");
-      });
+      return std::find_if(tracks.begin(), tracks.end(),
+                          [&](const track_description& one) { return path.starts_with(one.name + "/"); });
     };
     auto paths = exercise_paths();
     std::stable_sort(paths.begin(), paths.end(),
