@@ -508,7 +508,7 @@ TEST_CASE("cuFFT, PTX and exchanges within a warp do what they do on a device") 
   // 33 right answers and a synchronisation; 0 + .. + 31; 506 = 0 + 1 + 4 + .. + 121.
   const strings results{
       "ptx 34, scan 1 496, exchange 35 1, texture 4.5, half -3, fft 0 1 506 121, refused 3 8, fresh 1",
-      "warning: ", "more.cu:52: leaves_early: block (0,0,0): 24 of 32 threads"};
+      "warning: ", "more.cu:55: leaves_early: block (0,0,0): 24 of 32 threads"};
   expect(emulate({source, "-lcufft"}), 43, results);
   // Killed by its own mistake, it is still told which kernel had failed before.
   expect(emulate({source, "-DDIES"}), 128 + SIGSEGV, {"fault: ", "scan"});
