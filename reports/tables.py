@@ -18,8 +18,8 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- predicted: TRACK/NN_name -->      what the stage claims and why, what was measured, and whether it is right
     <!-- /predicted -->
 
-    <!-- peers: TRACK -->                what a user would pick instead, from reports/h200/peers.json (reports/peers.py)
-    <!-- /peers -->
+    <!-- peers: TRACK -->                what a user would pick instead, from reports/h200/peers.json (reports/peers.py),
+    <!-- /peers -->                       beside the track's best stage; "peers: summary" is a row for each track
 
     <!-- compile_times: TRACK -->         what compiling at run time costs, from reports/h200/compile_times/TRACK.json
     <!-- /compile_times -->
@@ -58,6 +58,7 @@ import pathlib
 import re
 import statistics
 import sys
+import textwrap
 
 import claims
 import counted as counted_ladders
@@ -761,34 +762,150 @@ def compile_times(_records, track):
     return "\n".join(lines) + f"\n\n{document['machine']}, {document['created'][:10]}.\n"
 
 
-def peers(_records, track):
-    """Other libraries' times for a track's problem, each beside a copy of the same bytes in the same process."""
+def parameters_of_lab(track, parameters):
+    """A peer's parameters as the track's records name them."""
+    more = {
+        "convolution": {"edge": "zero"},
+        "ewm": {"adjust": "true"},
+        "redact": {"content": "people", "allocator": "none"},
+        "reduction": {"operation": "sum"},
+        "reduction_2d": {"pitch": 0},
+        "rolling": {"missing": "propagate", "min-periods": 0},
+        "scan": {"kind": "inclusive", "operation": "sum"},
+        "softmax": {"type": "float32"},
+        "udf": {"function": "square", "result": "int64", "window": 0},
+    }
+    found = {**parameters, **more.get(track, {})}
+    if track in ("softmax", "reduction_2d"):
+        found["rows"], found["columns"] = found.pop("height"), found.pop("width")
+    if track == "reduction_2d":
+        found["result"] = found.pop("operation").replace("sum", "total")
+    return found
+
+
+def best_stage(records, track, parameters):
+    """The row of the track's fastest stage of the same parameters; of no library, and None where there is none."""
+    wanted = parameters_of_lab(track, parameters).items()
+    rows = [row for one in (records.parameter_sets(track) if records else []) if wanted <= set(one)
+            for row in records.rows[track][one].values() if row["status"] == "ok" and not row["library"]]
+    return min(rows, key=lambda row: row["timing"]["median"], default=None)
+
+
+def peers_document():
+    """What reports/peers.py has recorded; None where nothing is."""
     path = RECORDS / "peers.json"
     if not path.exists():
-        return "Not recorded yet.\n"
+        return None
     document = read_json(path)
     if document.get("schema") != "kernel-lab-peers" or document.get("version") != 1:
         raise BrokenRecord(f"{path}: no record of reports/peers.py")
+    return document
+
+
+def sets_of_peers(document, track):
+    """[(on the CPU, parameters, rows)] of a track: what runs on a GPU first, and the smaller problem before the larger; in each the
+    fastest first."""
+    found = {}
+    for row in document["rows"]:
+        if row["track"] == track:
+            found.setdefault((row["on"] == "cpu", tuple(row["parameters"].items())), []).append(row)
+    in_order = sorted(found.items(), key=lambda one: (one[0][0], [str(value).rjust(20) for _, value in one[0][1]]))
+    return [(on_cpu, dict(parameters), sorted(rows, key=lambda row: (row["median"] or math.inf, row["peer"])))
+            for (on_cpu, parameters), rows in in_order]
+
+
+def times_as_fast(figure, other):
+    return f"{significant(figure)} times as fast as {other}" if figure < 10_000 else f"{figure:.0f} times as fast as {other}"
+
+
+def stage_beside_peers(row, rows, copies):
+    """The line of the track's best stage above the peers of the same parameters."""
+    name, median = row["stage"].split("/", 1)[1], row["timing"]["median"]
+    fastest = next((one for one in rows if one["status"] == "ok"), None)
+    beside = times_as_fast(fastest["median"] / median, fastest["peer"]) if fastest else "-"
+    operations = rows[0].get("operations") if rows[0]["track"].startswith("matrix_product") else None
+    copy = row["ceiling"] if row["ceiling_kind"] == "copy" else copies.get(rows[0]["bytes"])
+    return f"**{name}**", median, share_text(operations, copy, median), beside
+
+
+def short(message):
+    """A library's message in a cell."""
+    return textwrap.shorten(message.replace("|", "/"), 120, placeholder=" ...")
+
+
+def share_text(operations, copy, median):
+    if operations:
+        return f"{operations / median / 1e3:.1f} TFLOP/s"
+    return f"{100 * copy / median:.1f} %" if copy else "-"
+
+
+def peers(records, track):
+    """Other libraries' times for a track's problem, each beside a copy of the same bytes in the same process, and the track's best
+    stage of the same parameters."""
+    document = peers_document()
+    if document is None:
+        return "Not recorded yet.\n"
     try:
+        if track == "summary":
+            return peers_summary(records, document)
         copies = {one["bytes"]: one["median"] for one in document["copies"]}
-        lines = ["| peer | parameters | median | of a copy's speed |", "| --- | --- | --- | --- |"]
-        used = set()
-        # What runs on a GPU first, and the smaller problem before the larger.
-        for row in sorted(document["rows"], key=lambda row: (row["on"] == "cpu", [str(value).rjust(20) for value in row["parameters"].values()])):
-            if row["track"] != track:
-                continue
-            used.add(row["library"])
-            where = " (CPU)" if row["on"] == "cpu" else ""
-            what = ", ".join(f"{name} = {number(value)}" for name, value in row["parameters"].items())
-            if row["status"] != "ok":
-                lines.append(f"| {row['peer']}{where} | {what} | {row['status']}: {row['message']} | - |")
-                continue
-            share = f"{100 * copies[row['bytes']] / row['median']:.1f} %" if row["on"] == "gpu" and row["bytes"] in copies else "-"
-            lines.append(f"| {row['peer']}{where} | {what} | {duration(row['median'])} | {share} |")
-        versions = ", ".join(f"{name} {version}" for name, version in sorted(document["libraries"].items()) if name in used)
-        return "\n".join(lines) + f"\n\n{document['device']['name']}, driver {document['device']['driver']}, {document['created'][:10]}; {versions}.\n"
-    except (KeyError, TypeError, ZeroDivisionError) as missing:
-        raise BrokenRecord(f"{path}: {type(missing).__name__}: {missing}") from None
+        products = track.startswith("matrix_product")
+        share = "operations" if products else "of a copy's speed"
+        lines = [f"| peer, or **stage** | parameters | median | {share} | the stage is |", "| --- | --- | --- | --- | --- |"]
+        libraries, stages = set(), []
+        for on_cpu, parameters, rows in sets_of_peers(document, track):
+            what = ", ".join(f"{name} = {number(value)}" for name, value in parameters.items())
+            stage, values = best_stage(records, track, parameters), 1
+            if stage is None and on_cpu and "n" in parameters:
+                # Of fewer values than the stages': compared by the value.
+                values = 1e9 / parameters["n"]
+                stage = best_stage(records, track, {**parameters, "n": 10**9})
+            elif stage is not None and not on_cpu:
+                name, median, share, beside = stage_beside_peers(stage, rows, copies)
+                lines.append(f"| {name} | {what} | {duration(median)} | {share} | {beside} |")
+            stages += [stage] if stage else []
+            for row in rows:
+                libraries.add(row["library"])
+                peer = row["peer"] + (" (CPU)" if on_cpu else "")
+                if row["status"] != "ok":
+                    lines.append(f"| {peer} | {what} | {row['status']}: {short(row['message'])} | - | - |")
+                    continue
+                copy = None if on_cpu else copies.get(row["bytes"])
+                share = share_text(row.get("operations") if products else None, copy, row["median"])
+                beside = f"{significant(row['median'] * values / stage['timing']['median'])} times as fast" + (" for each value" if values != 1 else "") if stage else "-"
+                lines.append(f"| {peer} | {what} | {duration(row['median'])} | {share} | {beside} |")
+        if not libraries:
+            return "Not recorded yet.\n"
+        return "\n".join(lines) + f"\n\n{peers_caption(records, document, libraries, stages)}\n"
+    except (KeyError, TypeError, AttributeError, ZeroDivisionError) as missing:
+        raise BrokenRecord(f"{RECORDS / 'peers.json'}: {type(missing).__name__}: {missing}") from None
+
+
+def peers_caption(records, document, libraries, stages):
+    """Where the figures come from."""
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(document["libraries"].items()) if name in libraries)
+    text = f"{document['device']['name']}, driver {document['device']['driver']}, {document['created'][:10]}; {versions}."
+    if stages:
+        last = max((row["run"] for row in stages), key=lambda run: run["created"])
+        text += f" The stages: {last['device']['name']}, {last['created'][:10]}{age(records, stages)}."
+    return text
+
+
+def peers_summary(records, document):
+    """A row for each track that has peers on the GPU and stages of the same parameters."""
+    lines = ["| track | parameter sets | the best stage is as fast as the fastest peer, times | fastest peers |", "| --- | --- | --- | --- |"]
+    for track in sorted({row["track"] for row in document["rows"]}):
+        ratios, names = [], []
+        for on_cpu, parameters, rows in sets_of_peers(document, track):
+            stage = best_stage(records, track, parameters)
+            fastest = next((row for row in rows if row["status"] == "ok"), None)
+            if stage is not None and fastest is not None and not on_cpu:
+                ratios.append(fastest["median"] / stage["timing"]["median"])
+                names.append(fastest["peer"])
+        if ratios:
+            low, high = significant(min(ratios)), significant(max(ratios))
+            lines.append(f"| [{track}](#{track}) | {len(ratios)} | {low if low == high else f'{low} to {high}'} | {', '.join(dict.fromkeys(names))} |")
+    return "\n".join(lines) + "\n"
 
 
 def nsight(_records, lab):
@@ -830,7 +947,7 @@ def main(arguments):
     records.claims, records.figures = claims.read_all(ROOT), claims.read_figures(ROOT)
     records.other_devices = [Records(directory) for directory in sorted(RECORDS.parent.glob("*/")) if directory.name != RECORDS.name]
     stale = []
-    for path in sorted([ROOT / "README.md", ROOT / "docs" / "counters.md", ROOT / "docs" / "nsight-labs.md", *ROOT.glob("docs/slides/*.md"), *ROOT.glob("stages/**/*.md")]):
+    for path in sorted([ROOT / "README.md", ROOT / "docs" / "counters.md", ROOT / "docs" / "nsight-labs.md", ROOT / "docs" / "peers.md", *ROOT.glob("docs/slides/*.md"), *ROOT.glob("stages/**/*.md")]):
         old = path.read_text()
         new = page(records, old, path.parent)
         if new == old:

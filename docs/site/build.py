@@ -38,7 +38,7 @@ LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".hpp": "cpp", ".cpp": "cpp", ".py":
 LINK = re.compile(r"(\]\(\s*<?|^ {0,3}\[[^\]]+\]:\s*<?|<[a-zA-Z][^>]*\b(?:href|src)=\")([^\s()<>\"]+)")
 
 HANDBOOK = ["start-here", "commands", "glossary", "exercises", "grade", "predict", "draw", "add-a-stage", "add-a-track", "measuring",
-            "compare", "report", "emulator", "emulate", "counters", "claims", "nsight-labs", "several-gpus", "run-time-compilation", "ptx",
+            "compare", "report", "peers", "emulator", "emulate", "counters", "claims", "nsight-labs", "several-gpus", "run-time-compilation", "ptx",
             "results-schema", "architecture"]
 
 

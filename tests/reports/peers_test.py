@@ -2,6 +2,7 @@
 """What other libraries make is compared before it is timed, and their times become a table. Needs NumPy; 77 without."""
 
 import contextlib
+import functools
 import io
 import json
 import pathlib
@@ -20,6 +21,11 @@ except ImportError:
 
 import peers
 import tables
+
+
+@functools.cache
+def records_of_lab():
+    return tables.Records(ROOT / "reports" / "h200")
 
 
 def right_outputs(problem):
@@ -77,6 +83,57 @@ class Comparison(unittest.TestCase):
         self.assertEqual(redact.compare(["X X"] * 9), numpy.inf)
 
 
+class Matrices(unittest.TestCase):
+    def test_a_transpose_must_be_equal_and_of_the_right_shape(self):
+        problem = peers.Problem("transpose", {"rows": 70, "columns": 70})
+        self.assertEqual(problem.compare(problem.values.T), 0)
+        self.assertGreater(problem.compare(problem.values), 1e-3)
+        longer = peers.Problem("transpose", {"rows": 40, "columns": 90})
+        self.assertEqual(longer.compare(longer.values.T), 0)
+        self.assertEqual(longer.compare(longer.values), numpy.inf)
+
+    def test_a_histogram_is_compared_whole(self):
+        for kind, bins in (("uint8", 256), ("uint32", 65536)):
+            for content in ("uniform", "one_value", "sorted", "mostly_one"):
+                problem = peers.Problem("histogram", {"n": 5000, "content": content, "type": kind})
+                counts = numpy.bincount(problem.values, minlength=bins)
+                self.assertEqual((len(problem.values), counts.sum(), problem.compare(counts)), (5000, 5000, 0))
+                self.assertGreater(problem.compare(numpy.roll(counts, 1)), 1e-4)
+                self.assertEqual(problem.compare(counts[:42]), numpy.inf)
+        self.assertEqual(peers.keys_of("sorted", 12, "uint8").tolist(), [0, 8, 12, 16, 18, 20, 22, 24, 25, 26, 27, 28])
+
+    def test_a_convolution_is_not_flipped_and_zero_beyond_the_edges(self):
+        for kind in ("general", "separable"):
+            problem = peers.Problem("convolution", {"rows": 30, "columns": 50, "radius": 2, "filter": kind})
+            image, weights = problem.arrays
+            weights = weights if kind == "general" else numpy.outer(*weights)
+
+            def filtered(weights, mode="constant", image=image):
+                padded = numpy.pad(image.astype(float), 2, mode=mode)
+                return sum(weights[i, j] * padded[i:i + 30, j:j + 50] for i in range(5) for j in range(5)).astype(numpy.float32)
+            self.assertLess(problem.compare(filtered(weights)), 1e-6)
+            self.assertGreater(problem.compare(filtered(weights[::-1, ::-1])), 1e-3)
+            self.assertGreater(problem.compare(filtered(weights, "edge")), 1e-2)
+            self.assertEqual(problem.compare(filtered(weights)[None]), numpy.inf)
+
+    def test_products_have_the_error_of_their_type(self):
+        parameters = {"m": 30, "n": 40, "k": 2048}
+        problem = peers.Problem("matrix_product", parameters)
+        a, b = problem.arrays
+        self.assertLess(problem.compare(a @ b), peers.float32_product(parameters))
+
+        def shortened(one):  # to TF32, rounded
+            return ((one.view(numpy.uint32) + numpy.uint32(0x1000)) & numpy.uint32(0xFFFFE000)).view(numpy.float32)
+        self.assertGreater(problem.compare(shortened(a) @ shortened(b)), peers.float32_product(parameters))
+        self.assertGreater(problem.compare((b.T @ a.T).T[::-1]), 1e-3)
+        problem = peers.Problem("matrix_product_bf16", parameters)
+        right = problem.arrays[0] @ problem.arrays[1]
+        as_bfloat16 = peers.as_bfloat16((right.view(numpy.uint32) + numpy.uint32(0x8000)).view(numpy.float32))
+        self.assertLess(problem.compare(right), peers.bfloat16_product(parameters))
+        self.assertGreater(problem.compare(as_bfloat16), peers.bfloat16_product(parameters))
+        self.assertLess(problem.compare(as_bfloat16, 2**-8), peers.bfloat16_product(parameters))
+
+
 class Rows(unittest.TestCase):
     def row(self, outputs):
         problem = peers.Problem("elementwise", {"n": 1000})
@@ -109,6 +166,44 @@ class Rows(unittest.TestCase):
             (tables.RECORDS / "peers.json").write_text(json.dumps(broken))
             with self.assertRaises(tables.BrokenRecord):
                 tables.peers(None, "elementwise")
+
+    def test_a_track_without_rows_is_not_recorded_and_a_product_has_operations(self):
+        row = {"track": "matrix_product", "peer": "mine", "library": "cupy", "on": "gpu", "parameters": {"m": 8, "n": 8, "k": 8}, "bytes": 768,
+               "operations": 1024, "status": "ok", "message": "", "samples": [1.0], "median": 1.0}
+        document = {"schema": "kernel-lab-peers", "version": 1, "created": "2026-01-02T03:04:05+00:00", "device": {"name": "H", "driver": "1"},
+                    "libraries": {"cupy": "14"}, "copies": [], "rows": [row, {**row, "peer": "other", "status": "failed", "message": "why", "median": None}]}
+        kept, tables.RECORDS = tables.RECORDS, pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(setattr, tables, "RECORDS", kept)
+        (tables.RECORDS / "peers.json").write_text(json.dumps(document))
+        self.assertEqual(tables.peers(None, "transpose"), "Not recorded yet.\n")
+        text = tables.peers(None, "matrix_product")
+        self.assertIn("| mine | m = 8, n = 8, k = 8 | 1.00 ns | 1.0 TFLOP/s | - |", text)
+        self.assertIn("| other | m = 8, n = 8, k = 8 | failed: why | - | - |", text)
+
+    def test_the_records_have_a_stage_for_what_a_peer_computes(self):
+        records = records_of_lab()
+        peers.PEERS.clear()
+        peers.register()
+        self.addCleanup(peers.PEERS.clear)
+        missing = {(one.track, one.parameters.get("operation", one.parameters.get("type"))) for one in peers.PEERS
+                   if one.on == "gpu" and tables.best_stage(records, one.track, one.parameters) is None}
+        self.assertEqual(missing, {("reduction", "float64"), ("rolling", "min"), ("rolling", "sum")})
+
+    def test_the_best_stage_stands_above_the_peers_of_its_parameters(self):
+        records = records_of_lab()
+        for track, parameters in (("transpose", {"rows": 16384, "columns": 16384}), ("matrix_product", {"m": 4096, "n": 4096, "k": 4096})):
+            stage = tables.best_stage(records, track, parameters)
+            row = {"track": track, "peer": "mine", "library": "cupy", "on": "gpu", "parameters": parameters, "bytes": 768, "operations": 1024,
+                   "status": "ok", "message": "", "samples": [1.0], "median": 2 * stage["timing"]["median"]}
+            document = {"schema": "kernel-lab-peers", "version": 1, "created": "2026-01-02T03:04:05+00:00", "device": {"name": "H", "driver": "1"},
+                        "libraries": {"cupy": "14"}, "copies": [], "rows": [row]}
+            kept, tables.RECORDS = tables.RECORDS, pathlib.Path(tempfile.mkdtemp())
+            self.addCleanup(setattr, tables, "RECORDS", kept)
+            (tables.RECORDS / "peers.json").write_text(json.dumps(document))
+            lines = tables.peers(records, track).splitlines()
+            self.assertTrue(lines[2].startswith(f"| **{stage['stage'].split('/')[1]}** | ") and lines[2].endswith("| 2.00 times as fast as mine |"), lines[2])
+            self.assertTrue(lines[3].startswith("| mine | ") and lines[3].endswith("| 2.00 times as fast |"), lines[3])
+            self.assertIn(f"| [{track}](#{track}) | 1 | 2.00 | mine |", tables.peers(records, "summary"))
 
     def test_a_call_that_names_no_peer_is_refused(self):
         for arguments in (["--only", "nothing", "--output", "x"], ["--values", "many"], []):
