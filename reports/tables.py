@@ -18,7 +18,7 @@ A page says where a table goes with a pair of comments, and what stands between 
     <!-- predicted: TRACK/NN_name -->      what the stage claims and why, what was measured, and whether it is right
     <!-- /predicted -->
 
-    <!-- peers: TRACK -->                what a user would pick instead, from reports/h200/peers.json (reports/peers.py),
+    <!-- peers: TRACK -->                what a user would pick instead, from the newest reports/DEVICE/peers.json (reports/peers.py),
     <!-- /peers -->                       beside the track's best stage; "peers: summary" is a row for each track
 
     <!-- compile_times: TRACK -->         what compiling at run time costs, from reports/h200/compile_times/TRACK.json
@@ -442,12 +442,14 @@ def ladder_cell(row):
 
 
 def first_with(records, track, stage=None):
-    """The records of the device with the most parameter sets of the track, or of the stage; of equals the first."""
+    """The records of the device with the most rows of today's kernels of the track, or of the stage; of equals the one with the
+    most parameter sets, and of these the first."""
 
-    def sets(one):
-        return sum(stage is None or stage in stages for stages in one.rows.get(track, {}).values())
+    def rows(one):
+        found = [row for stages in one.rows.get(track, {}).values() for name, row in stages.items() if stage in (None, name)]
+        return sum(not one.is_older(row) for row in found if row["status"] == "ok"), len(found)
 
-    return max([records, *records.other_devices], key=sets)
+    return max([records, *records.other_devices], key=rows)
 
 
 def measured(records, words):
@@ -791,15 +793,14 @@ def best_stage(records, track, parameters):
     return min(rows, key=lambda row: row["timing"]["median"], default=None)
 
 
-def peers_document():
-    """What reports/peers.py has recorded; None where nothing is."""
-    path = RECORDS / "peers.json"
-    if not path.exists():
-        return None
-    document = read_json(path)
-    if document.get("schema") != "kernel-lab-peers" or document.get("version") != 1:
-        raise BrokenRecord(f"{path}: no record of reports/peers.py")
-    return document
+def peers_document(records):
+    """What reports/peers.py has recorded last, and the records of its device; None where nothing is."""
+    paths = [(one, RECORDS.parent / one.name / "peers.json") for one in (records, *records.other_devices)]
+    found = [(read_json(path), one, path) for one, path in paths if path.exists()]
+    for document, _, path in found:
+        if document.get("schema") != "kernel-lab-peers" or document.get("version") != 1 or not isinstance(document.get("created"), str):
+            raise BrokenRecord(f"{path}: no record of reports/peers.py")
+    return max(found, key=lambda one: one[0]["created"], default=None)
 
 
 def sets_of_peers(document, track):
@@ -842,9 +843,10 @@ def share_text(operations, copy, median):
 def peers(records, track):
     """Other libraries' times for a track's problem, each beside a copy of the same bytes in the same process, and the track's best
     stage of the same parameters."""
-    document = peers_document()
-    if document is None:
+    found = peers_document(records)
+    if found is None:
         return "Not recorded yet.\n"
+    document, records, path = found
     try:
         if track == "summary":
             return peers_summary(records, document)
@@ -878,7 +880,7 @@ def peers(records, track):
             return "Not recorded yet.\n"
         return "\n".join(lines) + f"\n\n{peers_caption(records, document, libraries, stages)}\n"
     except (KeyError, TypeError, AttributeError, ZeroDivisionError) as missing:
-        raise BrokenRecord(f"{RECORDS / 'peers.json'}: {type(missing).__name__}: {missing}") from None
+        raise BrokenRecord(f"{path}: {type(missing).__name__}: {missing}") from None
 
 
 def peers_caption(records, document, libraries, stages):
