@@ -261,6 +261,7 @@ class Records:
     -> row, with the run that each comes from."""
 
     def __init__(self, directory):
+        self.directory = directory
         self.name = directory.name
         self.rows = {}
         self.claims = {}  # stage -> its claims
@@ -795,7 +796,7 @@ def best_stage(records, track, parameters):
 
 def peers_document(records):
     """What reports/peers.py has recorded last, and the records of its device; None where nothing is."""
-    paths = [(one, RECORDS.parent / one.name / "peers.json") for one in (records, *records.other_devices)]
+    paths = [(one, one.directory / "peers.json") for one in (records, *records.other_devices)]
     found = [(read_json(path), one, path) for one, path in paths if path.exists()]
     for document, _, path in found:
         if document.get("schema") != "kernel-lab-peers" or document.get("version") != 1 or not isinstance(document.get("created"), str):

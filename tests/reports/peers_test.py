@@ -155,28 +155,26 @@ class Rows(unittest.TestCase):
                "status": "ok", "message": "", "samples": [2e6], "median": 2e6}
         document = {"schema": "kernel-lab-peers", "version": 1, "created": "2026-01-02T03:04:05+00:00", "device": {"name": "H", "driver": "1"},
                     "libraries": {"cupy": "14", "torch": "2"}, "copies": [{"bytes": 16, "median": 1e6}], "rows": [row]}
-        kept, tables.RECORDS = tables.RECORDS, pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(setattr, tables, "RECORDS", kept)
-        self.assertEqual(tables.peers(None, "elementwise"), "Not recorded yet.\n")
-        (tables.RECORDS / "peers.json").write_text(json.dumps(document))
-        text = tables.peers(None, "elementwise")
+        records = tables.Records(pathlib.Path(tempfile.mkdtemp()))
+        self.assertEqual(tables.peers(records, "elementwise"), "Not recorded yet.\n")
+        (records.directory / "peers.json").write_text(json.dumps(document))
+        text = tables.peers(records, "elementwise")
         self.assertIn("| mine | n = 1e9 | 2.00 ms | 50.0 % |", text)
         self.assertIn("H, driver 1, 2026-01-02; cupy 14.", text)
         for broken in ({**document, "copies": 3}, {**document, "rows": [{}]}, {**document, "version": 2}):
-            (tables.RECORDS / "peers.json").write_text(json.dumps(broken))
+            (records.directory / "peers.json").write_text(json.dumps(broken))
             with self.assertRaises(tables.BrokenRecord):
-                tables.peers(None, "elementwise")
+                tables.peers(records, "elementwise")
 
     def test_a_track_without_rows_is_not_recorded_and_a_product_has_operations(self):
         row = {"track": "matrix_product", "peer": "mine", "library": "cupy", "on": "gpu", "parameters": {"m": 8, "n": 8, "k": 8}, "bytes": 768,
                "operations": 1024, "status": "ok", "message": "", "samples": [1.0], "median": 1.0}
         document = {"schema": "kernel-lab-peers", "version": 1, "created": "2026-01-02T03:04:05+00:00", "device": {"name": "H", "driver": "1"},
                     "libraries": {"cupy": "14"}, "copies": [], "rows": [row, {**row, "peer": "other", "status": "failed", "message": "why", "median": None}]}
-        kept, tables.RECORDS = tables.RECORDS, pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(setattr, tables, "RECORDS", kept)
-        (tables.RECORDS / "peers.json").write_text(json.dumps(document))
-        self.assertEqual(tables.peers(None, "transpose"), "Not recorded yet.\n")
-        text = tables.peers(None, "matrix_product")
+        records = tables.Records(pathlib.Path(tempfile.mkdtemp()))
+        (records.directory / "peers.json").write_text(json.dumps(document))
+        self.assertEqual(tables.peers(records, "transpose"), "Not recorded yet.\n")
+        text = tables.peers(records, "matrix_product")
         self.assertIn("| mine | m = 8, n = 8, k = 8 | 1.00 ns | 1.0 TFLOP/s | - |", text)
         self.assertIn("| other | m = 8, n = 8, k = 8 | failed: why | - | - |", text)
 
@@ -197,9 +195,8 @@ class Rows(unittest.TestCase):
                    "status": "ok", "message": "", "samples": [1.0], "median": 2 * stage["timing"]["median"]}
             document = {"schema": "kernel-lab-peers", "version": 1, "created": "2026-01-02T03:04:05+00:00", "device": {"name": "H", "driver": "1"},
                         "libraries": {"cupy": "14"}, "copies": [], "rows": [row]}
-            kept, tables.RECORDS = tables.RECORDS, pathlib.Path(tempfile.mkdtemp())
-            self.addCleanup(setattr, tables, "RECORDS", kept)
-            (tables.RECORDS / "peers.json").write_text(json.dumps(document))
+            records.directory = pathlib.Path(tempfile.mkdtemp())
+            (records.directory / "peers.json").write_text(json.dumps(document))
             lines = tables.peers(records, track).splitlines()
             self.assertTrue(lines[2].startswith(f"| **{stage['stage'].split('/')[1]}** | ") and lines[2].endswith("| 2.00 times as fast as mine |"), lines[2])
             self.assertTrue(lines[3].startswith("| mine | ") and lines[3].endswith("| 2.00 times as fast |"), lines[3])
