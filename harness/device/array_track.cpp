@@ -165,6 +165,10 @@ class array_track final : public track, trial_cost {
     return facts().is_spread ? measured : larger().nearly(measured);
   }
 
+  [[nodiscard]] parameter_values beyond(const parameter_values& measured) const override {
+    return facts().is_spread ? measured : larger().beyond(measured);
+  }
+
   [[nodiscard]] double declared_bound(const stage_entry& entry,
                                       const parameter_values& values) const override {
     const auto bound = problem_->bind(&entry, values);
