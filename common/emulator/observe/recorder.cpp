@@ -8,6 +8,7 @@
 
 #include "common/emulator/core/built_in_variables.hpp"
 #include "common/emulator/core/diagnostics.hpp"
+#include "common/emulator/core/elf_file.hpp"
 #include "common/emulator/core/emulator.hpp"
 #include "common/emulator/core/program_symbols.hpp"
 #include "common/emulator/core/runtime_call.hpp"
