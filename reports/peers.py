@@ -311,43 +311,38 @@ def numba_elements(scalar):
 
 # --- CuPy, PyTorch, pandas, cuDF --------------------------------------------------------------------------------------
 
-def with_cupy(work):
-    """`work(cupy, values)` returns what it makes; the last result is kept for the comparison."""
-    def make(problem):
-        import cupy
+def with_library(load, back):
+    """Makes peers of `work(library, values, parameters)`, which returns a result; the last one is kept for the comparison.
+    `load(problem)` gives the library and its values, and `back(library, result)` what stands in the host's memory."""
+    def peer_of(work):
+        def make(problem):
+            module, values = load(problem)
+            last = []
 
-        values, last = cupy.asarray(problem.values), []
-
-        def run():
-            last.clear()  # its memory is used again
-            last.append(work(cupy, values, problem.parameters))
-        return run, lambda: cupy.asnumpy(last[0])
-    return make
-
-
-def with_torch(work):
-    def make(problem):
-        import torch
-
-        values, last = torch.from_numpy(problem.values).cuda(), []
-
-        def run():
-            last.clear()
-            last.append(work(torch, values, problem.parameters))
-        return run, lambda: last[0].cpu().numpy()
-    return make
+            def run():
+                last.clear()  # its memory is used again
+                last.append(work(module, values, problem.parameters))
+            return run, lambda: back(module, last[0])
+        return make
+    return peer_of
 
 
-def with_pandas(work):
-    def make(problem):
-        import pandas
+def loaded(name, values_of):
+    def load(problem):
+        module = importlib.import_module(name)
+        return module, values_of(module, problem.values)
+    return load
 
-        values, last = pandas.Series(problem.values), []
 
-        def run():
-            last[:] = [work(pandas, values, problem.parameters)]
-        return run, lambda: last[0].to_numpy()
-    return make
+def table_of(module, rows):
+    return module.DataFrame({"name": [row[0] for row in rows], "visibility": [row[1] for row in rows]})
+
+
+with_cupy = with_library(loaded("cupy", lambda cupy, values: cupy.asarray(values)), lambda cupy, result: cupy.asnumpy(result))
+with_torch = with_library(loaded("torch", lambda torch, values: torch.from_numpy(values).cuda()), lambda _, result: result.cpu().numpy())
+with_pandas = with_library(loaded("pandas", lambda pandas, values: pandas.Series(values)), lambda _, result: result.to_numpy())
+with_pandas_table = with_library(loaded("pandas", table_of), lambda _, result: result.tolist())
+with_cudf_table = with_library(loaded("cudf", table_of), lambda _, result: result.to_pandas().tolist())
 
 
 def cupy_prefix_mean(cupy, values, parameters):
@@ -363,28 +358,9 @@ def torch_prefix_mean(torch, values, parameters):
     return torch.cat([sums[window - 1:window], sums[window:] - sums[:-window]]) / window
 
 
-def pandas_redact(pandas):
-    def make(problem):
-        table = pandas.DataFrame(problem.values, columns=["name", "visibility"])
-        last = []
-
-        def run():
-            parts = table["name"].str.split(" ", n=1, expand=True)
-            last[:] = [(parts[1].str[0] + " " + parts[0]).where(table["visibility"] == "public", "X X")]
-        return run, lambda: last[0].tolist()
-    return make
-
-
-def cudf_redact(problem):
-    import cudf
-
-    table = cudf.DataFrame({"name": [row[0] for row in problem.values], "visibility": [row[1] for row in problem.values]})
-    last = []
-
-    def run():
-        parts = table["name"].str.split(" ", n=1, expand=True)
-        last[:] = [(parts[1].str.get(0) + " " + parts[0]).where(table["visibility"] == "public", "X X")]
-    return run, lambda: last[0].to_pandas().tolist()
+def redact_table(_module, table, _parameters):
+    parts = table["name"].str.split(" ", n=1, expand=True)
+    return (parts[1].str.get(0) + " " + parts[0]).where(table["visibility"] == "public", "X X")
 
 
 def register():
@@ -443,8 +419,8 @@ def register():
     peer("udf", "pandas_apply", "pandas", [{"n": cpu}])(with_pandas(lambda pandas, x, _: x.apply(lambda value: value * value)))
 
     people_table = [{"rows": 600_000}]
-    peer("redact", "pandas_str", "pandas", people_table)(lambda problem: pandas_redact(library("pandas"))(problem))
-    peer("redact", "cudf_str", "cudf", people_table)(cudf_redact)
+    peer("redact", "pandas_str", "pandas", people_table)(with_pandas_table(redact_table))
+    peer("redact", "cudf_str", "cudf", people_table)(with_cudf_table(redact_table))
 
 
 # --- timing -----------------------------------------------------------------------------------------------------------
