@@ -32,7 +32,6 @@ from tables import BrokenRecord, duration, link_text, number, parameter_set, par
 
 HERE = pathlib.Path(__file__).resolve().parent
 LARGEST = 256 << 20  # bytes of a record
-OTHERS = {"kernel-lab-profile": "counters"}
 
 
 class Refused(Exception):

@@ -163,44 +163,46 @@ def problem_of(run):
     return problem
 
 
-def read_json(path):
-    """The document in a file. Raises BrokenRecord where it is none."""
+def text_of(path):
+    """The text of a file. Raises BrokenRecord where there is none."""
     if path.exists() and not path.is_file():
         raise BrokenRecord(f"{path}: no regular file")
     try:
-        return json.loads(path.read_bytes().decode(), parse_constant=no_number)
-    except (OSError, ValueError, RecursionError) as error:
+        return path.read_bytes().decode()
+    except (OSError, ValueError) as error:
         raise BrokenRecord(f"{path}: {' '.join(str(error).split())}") from None
+
+
+def parsed(text, place):
+    """The document that a text is. Raises BrokenRecord where it is none."""
+    try:
+        return json.loads(text, parse_constant=no_number)
+    except (ValueError, RecursionError) as error:
+        raise BrokenRecord(f"{place}: {' '.join(str(error).split())}") from None
+
+
+def whole(run, place):
+    """The run. Raises BrokenRecord where nothing can be shown of it."""
+    problem = problem_of(run)
+    if problem:
+        raise BrokenRecord(f"{place}: {problem}")
+    return run
+
+
+def read_json(path):
+    """The document in a file. Raises BrokenRecord where it is none."""
+    return parsed(text_of(path), path)
 
 
 def read_record(path):
     """The run in a result file of `lab run --json`. Raises BrokenRecord."""
-    run = read_json(path)
-    problem = problem_of(run)
-    if problem:
-        raise BrokenRecord(f"{path}: {problem}")
-    return run
+    return whole(read_json(path), path)
 
 
 def read_records(path):
     """The runs in a file of records, one a line. Raises BrokenRecord, which names the line."""
-    if path.exists() and not path.is_file():
-        raise BrokenRecord(f"{path}: no regular file")
-    runs = []
-    try:
-        lines = path.read_bytes().decode().splitlines()
-    except (OSError, ValueError) as error:
-        raise BrokenRecord(f"{path}: {' '.join(str(error).split())}") from None
-    for number, line in enumerate(lines, 1):
-        try:
-            run = json.loads(line, parse_constant=no_number)
-            problem = problem_of(run)
-        except (ValueError, RecursionError) as error:
-            problem = " ".join(str(error).split())
-        if problem:
-            raise BrokenRecord(f"{path}: line {number}: {problem}")
-        runs.append(run)
-    return runs
+    places = [(line, f"{path}: line {number}") for number, line in enumerate(text_of(path).splitlines(), 1)]
+    return [whole(parsed(line, place), place) for line, place in places]
 
 
 UNSTABLE_SPREAD = 0.03  # as harness/records.hpp has it

@@ -33,7 +33,7 @@ std::int64_t bytes_of(const part& held, element_type type) {
 
 array_memory::array_memory(const array_layout& layout, const array_parts& held, std::size_t scratch_bytes,
                            cudaStream_t stream)
-    : stream_(stream),
+    : reader_(stream),
       inputs_end_(1 + held.inputs.size()),
       found_(inputs_end_ + 1),
       device_found_(found_.size(), stream) {
@@ -85,7 +85,7 @@ void array_memory::fill(memory_fill with, std::uint64_t seed) const {
 void array_memory::generate(pattern kind, std::uint64_t seed) const {
   for (std::size_t k = 1; k < inputs_end_; ++k) {
     const drawn_input of = drawn(arrays_[k], kind, seed, k - 1);
-    lab::generate(arrays_[k].values(), of.kind, of.seed, stream_);
+    lab::generate(arrays_[k].values(), of.kind, of.seed, stream());
   }
 }
 
@@ -104,28 +104,23 @@ void array_memory::send(const host_arrays& values) const {
         if (is_poison(value)) value = std::numeric_limits<T>::quiet_NaN();
       }
       CUDA_CHECK(cudaMemcpyAsync(input.memory.data(), sent.data(), sent.size() * sizeof(T),
-                                 cudaMemcpyHostToDevice, stream_));
-      CUDA_CHECK(cudaStreamSynchronize(stream_));
+                                 cudaMemcpyHostToDevice, stream()));
+      CUDA_CHECK(cudaStreamSynchronize(stream()));
     });
   }
-}
-
-void array_memory::read(void* to, const void* from, std::size_t bytes) const {
-  if (bytes > 0) CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_));
-  CUDA_CHECK(cudaStreamSynchronize(stream_));
 }
 
 void array_memory::look(const input_source& source, memory_fill filled) {
   look_words* const words = device_found_.data();
   // More than any index.
-  CUDA_CHECK(cudaMemsetAsync(words, 0x7f, device_found_.bytes(), stream_));
-  if (filled == memory_fill::ones) find_poison(arrays_.front().values(), &words->element, stream_);
+  CUDA_CHECK(cudaMemsetAsync(words, 0x7f, device_found_.bytes(), stream()));
+  if (filled == memory_fill::ones) find_poison(arrays_.front().values(), &words->element, stream());
   for (std::size_t k = 1; k < inputs_end_ && source.own == nullptr; ++k) {
     const drawn_input of = drawn(arrays_[k], source.kind, source.seed, k - 1);
-    find_changed_input(arrays_[k].values(), of.kind, of.seed, &words[k].element, stream_);
+    find_changed_input(arrays_[k].values(), of.kind, of.seed, &words[k].element, stream());
   }
   for (std::size_t k = 0; k < arrays_.size(); ++k) arrays_[k].memory.look_at_guards(words[k].guards);
-  read(found_.data(), words, device_found_.bytes());
+  reader_.copy_back(found_.data(), words, std::ssize(found_) * std::int64_t{sizeof(look_words)});
 }
 
 std::optional<failure_record> array_memory::changed_input() const {
@@ -161,34 +156,26 @@ void array_memory::download(std::int64_t first, std::int64_t count, void* to) co
   const auto* const from = static_cast<const std::byte*>(output());
   if (count == 0) return;
   CUDA_CHECK(cudaMemcpyAsync(to, from + static_cast<std::size_t>(first - output_part().first) * size,
-                             static_cast<std::size_t>(count) * size, cudaMemcpyDeviceToHost, stream_));
+                             static_cast<std::size_t>(count) * size, cudaMemcpyDeviceToHost, stream()));
 }
 
 void array_memory::gather(const std::int64_t* indices, std::int64_t count, void* to) const {
   if (count == 0) return;
   const auto size = static_cast<std::size_t>(count);
-  const device_buffer<std::int64_t> device_indices(size, stream_);
+  const device_buffer<std::int64_t> device_indices(size, stream());
   CUDA_CHECK(cudaMemcpyAsync(device_indices.data(), indices, device_indices.bytes(), cudaMemcpyHostToDevice,
-                             stream_));
-  const device_buffer<std::byte> found(size * size_of(arrays_.front().type), stream_);
-  lab::gather(arrays_.front().values(), device_indices.data(), found.data(), count, stream_);
-  read(to, found.data(), found.bytes());
-}
-
-std::uint64_t array_memory::digest() const {
-  const device_buffer<std::uint64_t> sum(1, stream_);
-  hash_bits(arrays_.front().values(), sum.data(), stream_);
-  std::uint64_t value = 0;
-  read(&value, sum.data(), sizeof value);
-  return value;
+                             stream()));
+  const device_buffer<std::byte> found(size * size_of(arrays_.front().type), stream());
+  lab::gather(arrays_.front().values(), device_indices.data(), found.data(), count, stream());
+  reader_.copy_back(to, found.data(), static_cast<std::int64_t>(found.bytes()));
 }
 
 std::vector<std::uint64_t> array_memory::exact_digests(double unit, std::int64_t segment) const {
   const std::int64_t segments = (output_part().count + segment - 1) / segment;
-  const device_buffer<std::uint64_t> digests(static_cast<std::size_t>(segments), stream_);
+  const device_buffer<std::uint64_t> digests(static_cast<std::size_t>(segments), stream());
   std::vector<std::uint64_t> found(digests.size());
-  hash_exact(arrays_.front().values(), unit, segment, digests.data(), stream_);
-  read(found.data(), digests.data(), digests.bytes());
+  hash_exact(arrays_.front().values(), unit, segment, digests.data(), stream());
+  reader_.copy_back(found.data(), digests.data(), static_cast<std::int64_t>(digests.bytes()));
   return found;
 }
 

@@ -12,6 +12,7 @@
 #include "common/memory.hpp"
 #include "harness/device/array_problem.hpp"
 #include "harness/device/bound_problem.hpp"
+#include "harness/device/device_reader.hpp"
 #include "harness/device/guarded_buffer.hpp"
 #include "harness/device/host_values.hpp"
 #include "harness/device/stage.hpp"
@@ -30,7 +31,7 @@ class array_memory {
     return guarded_buffer::needed_bytes(static_cast<std::int64_t>(bytes));
   }
 
-  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  [[nodiscard]] cudaStream_t stream() const { return reader_.stream(); }
   [[nodiscard]] const part& output_part() const { return arrays_.front().held; }
   [[nodiscard]] std::vector<void*> inputs() const;
   [[nodiscard]] void* output() const { return arrays_.front().memory.data(); }
@@ -65,14 +66,11 @@ class array_memory {
   // Outputs of these indices.
   void gather(const std::int64_t* indices, std::int64_t count, void* to) const;
   // A hash of the bits of all outputs; those of all parts add up to the whole's.
-  [[nodiscard]] std::uint64_t digest() const;
+  [[nodiscard]] std::uint64_t digest() const { return reader_.hash(arrays_.front().values()); }
   // Hashes of their exact keys (kernels.hpp), of segments.
   [[nodiscard]] std::vector<std::uint64_t> exact_digests(double unit, std::int64_t segment) const;
 
  private:
-  // Waits for what is enqueued and then copied to the host.
-  void read(void* to, const void* from, std::size_t bytes) const;
-
   struct array : array_member {
     part held;
     std::string role;  // for messages
@@ -86,7 +84,7 @@ class array_memory {
     std::int64_t guards[2];
   };
 
-  cudaStream_t stream_;
+  device_reader reader_;
   std::vector<array> arrays_;  // the output, the inputs, the scratch memory
   std::size_t inputs_end_;
   std::vector<look_words> found_;

@@ -3,11 +3,10 @@
 #include <cxxabi.h>
 
 #include <cfenv>
-#include <cstdlib>
 #include <exception>
-#include <memory>
 #include <typeinfo>
 
+#include "common/emulator/core/elf_file.hpp"
 #include "common/error.hpp"
 #include "common/memory.hpp"
 #include "common/process_group.hpp"
@@ -33,9 +32,7 @@ class floating_point_guard {
 std::string thrown_type() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   if (type == nullptr) return "an unknown type";
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr), &std::free);
-  return name ? name.get() : type->name();
+  return demangled(type->name());
 }
 
 void guarded_call(const char* name, const std::function<void()>& call) {

@@ -15,12 +15,12 @@
 #elif __has_include(<cupti.h>)
 #define LAB_CUPTI 1
 #include <cupti.h>
-#include <cxxabi.h>
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <memory>
 #include <mutex>
+
+#include "common/emulator/core/elf_file.hpp"
 #endif
 
 namespace lab {
@@ -152,14 +152,6 @@ std::string plain_name(std::string name) {
   return name;
 }
 
-std::string demangled(const char* name) {
-  if (name == nullptr) return "a kernel";
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                         &std::free);
-  return status == 0 ? text.get() : name;
-}
-
 void add(const std::string& lane, std::string kind, std::string name, std::uint64_t begin, std::uint64_t end,
          std::uint64_t bytes = 0) {
   events.push_back({lane, std::move(kind), std::move(name), static_cast<std::int64_t>(begin),
@@ -199,7 +191,8 @@ void add_record(const CUpti_Activity& record) {
     }
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
       const auto& kernel = reinterpret_cast<const CUpti_ActivityKernel10&>(record);
-      add(device_lane(kernel.deviceId), "kernel", demangled(kernel.name), kernel.start, kernel.end);
+      add(device_lane(kernel.deviceId), "kernel",
+          kernel.name == nullptr ? "a kernel" : demangled(kernel.name), kernel.start, kernel.end);
       break;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {

@@ -124,11 +124,6 @@ outcome results_of(mistake wrong, int tiles) {
   return found;
 }
 
-bool say(const outcome& found, const std::string& words) {
-  return std::any_of(found.texts.begin(), found.texts.end(),
-                     [&](const std::string& text) { return text.find(words) != std::string::npos; });
-}
-
 // ---- one barrier
 
 constexpr int arrivals_init_line = __LINE__ + 4;
@@ -380,9 +375,9 @@ TEST_CASE("a phase that never ends names who waits, and what is missing", "[bulk
   for_each_schedule();
   const outcome found = results_of(mistake::no_arrival, 8);
   CHECK(found.texts.size() == 6);
-  CHECK(say(found, "thread (32,0,0) waits for ever for phase 0 of the barrier initialised at " +
-                       at(__FILE__, full_init_line) + ", of which 32 of 32 arrivals are missing"));
-  CHECK(say(found, "thread (64,0,0) waits for ever for phase 3 of the barrier"));
+  CHECK(one_says(found.texts, "thread (32,0,0) waits for ever for phase 0 of the barrier initialised at " +
+                                  at(__FILE__, full_init_line) + ", of which 32 of 32 arrivals are missing"));
+  CHECK(one_says(found.texts, "thread (64,0,0) waits for ever for phase 3 of the barrier"));
 
   require_failure(prefix(arrivals_wait_line) +
                       "thread (40,0,0) waits for ever for phase 0 of the barrier initialised at " +

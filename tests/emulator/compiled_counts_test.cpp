@@ -118,10 +118,9 @@ void run_product(one_warp& warp, int rounds = 4) {
 TEST_CASE("linear systems: what follows is determined, what contradicts is refused, the rest is open") {
   linear_system system;
   CHECK(system.add({{0, 1}, {1, 1}}, 10));
-  CHECK(!system.is_determined({{0, 1}}));
   CHECK(system.allows({{0, 1}}, 4));
+  CHECK(system.allows({{0, 1}}, 5));
   CHECK(system.add({{0, 1}, {1, -1}}, 2));
-  CHECK(system.is_determined({{0, 3}, {1, 5}}));
   CHECK(system.allows({{0, 3}, {1, 5}}, 38));
   CHECK(!system.allows({{0, 3}, {1, 5}}, 37));
   CHECK(!system.add({{0, 2}}, 13));

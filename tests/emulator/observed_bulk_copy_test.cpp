@@ -18,11 +18,6 @@ std::vector<std::string> faults_of(mistake wrong) {
   return texts;
 }
 
-bool one_says(const std::vector<std::string>& texts, const std::string& words) {
-  return std::any_of(texts.begin(), texts.end(),
-                     [&](const std::string& text) { return text.find(words) != std::string::npos; });
-}
-
 }  // namespace
 
 TEST_CASE("observed: a right pipeline of bulk copies has no race, and its copies are not counted", "[bulk]") {

@@ -13,11 +13,6 @@ std::vector<std::string> faults_of(mistake wrong) {
   return texts;
 }
 
-bool one_says(const std::vector<std::string>& texts, const std::string& words) {
-  return std::any_of(texts.begin(), texts.end(),
-                     [&](const std::string& text) { return text.find(words) != std::string::npos; });
-}
-
 }  // namespace
 
 TEST_CASE("observed: a right pipeline of tensor copies and wgmma has no race", "[warpgroup]") {

@@ -1,6 +1,7 @@
 // What the emulator's tests share.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,11 @@ void require_failure(const std::string& diagnostic, void (*kernel)(Parameters...
   }
   CHECK(texts == std::vector<std::string>{diagnostic});
   lab::emulator::reset();
+}
+
+inline bool one_says(const std::vector<std::string>& texts, const std::string& words) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const std::string& text) { return text.find(words) != std::string::npos; });
 }
 
 inline std::string at(const char* file, int line) {

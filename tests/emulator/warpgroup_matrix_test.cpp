@@ -145,8 +145,7 @@ struct outcome {
   std::vector<std::string> texts;
   [[nodiscard]] bool says(const std::string& words) const {
     for (const std::string& text : texts) UNSCOPED_INFO(text);
-    return std::any_of(texts.begin(), texts.end(),
-                       [&](const std::string& text) { return text.find(words) != std::string::npos; });
+    return one_says(texts, words);
   }
 };
 

@@ -115,15 +115,6 @@ TEST_CASE("what is not a whole number of 64 bits is refused") {
   }
 }
 
-TEST_CASE("a sweep is a list of numbers") {
-  CHECK(lab::front::parse_integers("4,300,3e3", "--window") == std::vector<std::int64_t>{4, 300, 3000});
-  CHECK(lab::front::parse_integers("4,4,4", "--window") == std::vector<std::int64_t>{4});
-  for (const char* text : {"", ",", "4,", ",4", "4,,5"}) {
-    CAPTURE(text);
-    CHECK_THROWS_AS(lab::front::parse_integers(text, "--window"), lab::front::usage_error);
-  }
-}
-
 TEST_CASE("parameter sets are every combination, and defaults fill the gaps") {
   const auto& track = tracks()[0];
   using sets = std::vector<lab::parameter_values>;
@@ -133,9 +124,12 @@ TEST_CASE("parameter sets are every combination, and defaults fill the gaps") {
         sets{{{"n", 10}, {"window", 8}}, {{"n", 100}, {"window", 8}}});
   CHECK(lab::front::parameter_sets(track, {{"n", "1,2"}, {"window", "2,8"}}, lab::front::default_set::bench)
             .size() == 4);
+  CHECK(lab::front::parameter_sets(track, {{"window", "4,4,4"}}, lab::front::default_set::bench).size() == 1);
   CHECK(lab::front::parameters_text(track, {{"window", 8}, {"n", 3}}) == "n = 3, window = 8");
   CHECK(lab::front::given_parameters(track, {{"window", "4"}}) == lab::parameter_values{{"window", 4}});
   CHECK_THROWS_AS(lab::front::given_parameters(track, {{"window", "4,8"}}), lab::front::usage_error);
+  CHECK(lab::front::completed_parameters(track, {{"window", "4"}}, lab::front::default_set::verify) ==
+        lab::parameter_values{{"n", 10}, {"window", 4}});
 }
 
 TEST_CASE("a parameter is a whole number, a real number or a word, all the way") {
@@ -192,6 +186,8 @@ TEST_CASE("parameters are checked before anything runs") {
         "--sed is neither an option nor a parameter of what was asked for; the parameters are --n, --window; "
         "did you mean --seed?");
   CHECK(complaint({{"n", "0"}}) == "--n must be at least 1 for reduction, not 0");
+  for (const char* list : {"", ",", "4,", ",4", "4,,8"})
+    CHECK(complaint({{"window", list}}) != "nothing was thrown");
   CHECK(complaint({{"window", "3"}}) == "--window must be one of 2, 4, 8 for reduction, not 3");
   CHECK(complaint({{"n", "1"}, {"n", "2"}}) == "--n is given twice; write a sweep as --n 1,2,3");
 }

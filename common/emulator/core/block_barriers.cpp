@@ -446,35 +446,37 @@ void block_runner::begin_copy(void* to, const void* from, std::size_t bytes, std
     return;
   if (active_observer) active_observer->copy_began(to, bytes, return_address);
   const outside_of_kernel here;
-  copies_.copy_by_thread(to, from, bytes, taken, running_->number);
+  copies_.copy_by_thread(to, from, bytes, taken, running_->number, return_address);
 }
 
 void block_runner::commit_copies() {
-  if (active_observer) active_observer->copies_committed();
   const outside_of_kernel here;
   copies_.commit_thread_copies(running_->number);
 }
 
 void block_runner::wait_for_copies(std::size_t prior, bool all) {
   stop_if_launch_failed();
-  {
-    const outside_of_kernel here;
-    for (const auto& [shared, bytes] : copies_.wait_for_thread_copies(running_->number, prior, all)) {
-      if (active_observer) active_observer->bulk_copy_over(shared, bytes);
-    }
+  const outside_of_kernel here;
+  for (const auto& one : copies_.wait_for_thread_copies(running_->number, prior, all)) {
+    if (!active_observer) continue;
+    if (one.is_at_barrier)
+      active_observer->bulk_copy_over(one.shared, one.bytes);
+    else
+      active_observer->copy_waited_for(one.shared, one.bytes, one.return_address, true);
   }
-  if (active_observer) active_observer->copies_waited_for(prior, all);
 }
 
 void block_runner::arrive_behind_copies(std::uint64_t* barrier, bool is_extra, place where,
                                         const void* return_address) {
   stop_if_launch_failed();
+  const outside_of_kernel here;
+  const auto left = copies_.leave_to_barrier(running_->number);
   if (active_observer) {
     active_observer->barrier_used(barrier, false, return_address);
-    active_observer->copies_end_at_barrier();
+    for (const auto& one : left)
+      active_observer->copy_waited_for(one.shared, one.bytes, one.return_address, false);
     active_observer->tell_block(barrier);
   }
-  const outside_of_kernel here;
   if (is_in_cluster(barrier))
     fail(where, "lets copies arrive at a barrier of another block: it must be one of its own");
   refuse(where, copies_.arrive_behind_copies(barrier, is_extra, this_thread(), where));

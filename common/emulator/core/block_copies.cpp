@@ -236,8 +236,10 @@ block_copies::landing block_copies::land_one(
             copy.where,
             prefixed("has begun a bulk copy that ", complete(copy.barrier, copy.bytes))};
   }
-  auto places =
-      land(copy.by.thread, [&](const thread_copy& one) { return one.number < *copy.thread_copies; });
+  std::vector<std::pair<const void*, std::size_t>> places;
+  for (const thread_copy& one :
+       land(copy.by.thread, [&](const thread_copy& each) { return each.number < *copy.thread_copies; }))
+    places.emplace_back(one.shared, one.bytes);
   unsigned parity = 0;
   return {copy.barrier, std::move(places), copy.by, copy.where, arrive(copy.barrier, true, 0, false, parity)};
 }
@@ -245,9 +247,10 @@ block_copies::landing block_copies::land_one(
 // ---- copies of one thread
 
 void block_copies::copy_by_thread(void* shared, const void* from, std::size_t bytes, std::size_t taken,
-                                  unsigned thread) {
+                                  unsigned thread, const void* return_address) {
   thread_queue& own = of_thread_[thread];
-  own.copies.push_back({shared, from, bytes, taken, own.begun++, own.groups, happens_at_once()});
+  own.copies.push_back(
+      {shared, from, bytes, taken, return_address, own.begun++, own.groups, happens_at_once()});
   // The thread has copied.
   if (!own.copies.back().is_done) std::memset(here(shared), pattern_, bytes);
 }
@@ -256,11 +259,18 @@ void block_copies::commit_thread_copies(unsigned thread) {
   ++of_thread_[thread].groups;
 }
 
-std::vector<std::pair<const void*, std::size_t>> block_copies::wait_for_thread_copies(unsigned thread,
-                                                                                      std::size_t pending,
-                                                                                      bool all) {
+std::vector<block_copies::thread_copy> block_copies::wait_for_thread_copies(unsigned thread,
+                                                                            std::size_t pending, bool all) {
   const std::uint64_t groups = of_thread_[thread].groups;
   return land(thread, [&](const thread_copy& one) { return all || one.group + pending < groups; });
+}
+
+std::vector<block_copies::thread_copy> block_copies::leave_to_barrier(unsigned thread) {
+  std::vector<thread_copy> left;
+  for (thread_copy& one : of_thread_[thread].copies) {
+    if (!std::exchange(one.is_at_barrier, true)) left.push_back(one);
+  }
+  return left;
 }
 
 std::string block_copies::arrive_behind_copies(std::uint64_t* barrier, bool is_extra, origin by,
@@ -285,16 +295,15 @@ void block_copies::perform(const thread_copy& copy) const {
 }
 
 template <class Test>
-std::vector<std::pair<const void*, std::size_t>> block_copies::land(unsigned thread, Test is_over) {
-  std::vector<std::pair<const void*, std::size_t>> places;
+std::vector<block_copies::thread_copy> block_copies::land(unsigned thread, Test is_over) {
   std::vector<thread_copy>& copies = of_thread_[thread].copies;
   const auto first = std::stable_partition(copies.begin(), copies.end(), std::not_fn(is_over));
-  for (auto one = first; one != copies.end(); ++one) {
-    if (!one->is_done) perform(*one);
-    places.emplace_back(one->shared, one->bytes);
-  }
+  std::vector<thread_copy> landed(first, copies.end());
   copies.erase(first, copies.end());
-  return places;
+  for (const thread_copy& one : landed) {
+    if (!one.is_done) perform(one);
+  }
+  return landed;
 }
 
 bool block_copies::is_in_flight(const void* shared, std::size_t bytes) const {

@@ -74,11 +74,22 @@ class block_copies {
 
   // ---- cp.async: copies that their thread waits for in groups, or that a barrier is told of. Each lands
   // when its thread waits for it, in land_one() where a barrier is told of it, or when it begins.
-  void copy_by_thread(void* shared, const void* from, std::size_t bytes, std::size_t taken, unsigned thread);
+  struct thread_copy {
+    void* shared;
+    const void* from;
+    std::size_t bytes, taken;  // the rest is zeros
+    const void* return_address;
+    std::uint64_t number, group;
+    bool is_done;                // when it began
+    bool is_at_barrier = false;  // which is told of it
+  };
+  void copy_by_thread(void* shared, const void* from, std::size_t bytes, std::size_t taken, unsigned thread,
+                      const void* return_address);
   void commit_thread_copies(unsigned thread);
   // Those of the thread's groups but the last `pending` land; `all`: those in no group, too.
-  std::vector<std::pair<const void*, std::size_t>> wait_for_thread_copies(unsigned thread,
-                                                                          std::size_t pending, bool all);
+  std::vector<thread_copy> wait_for_thread_copies(unsigned thread, std::size_t pending, bool all);
+  // Those that the thread has begun so far and no barrier was to be told of; now one is.
+  std::vector<thread_copy> leave_to_barrier(unsigned thread);
   // When all that the thread has begun so far have landed, one arrives at the barrier: one that its phase
   // waits for besides, where `is_extra`.
   std::string arrive_behind_copies(std::uint64_t* barrier, bool is_extra, origin by, place where);
@@ -129,13 +140,6 @@ class block_copies {
     // Instead of both: those before this number of copies of its thread.
     std::optional<std::uint64_t> thread_copies{};
   };
-  struct thread_copy {
-    void* shared;
-    const void* from;
-    std::size_t bytes, taken;  // the rest is zeros
-    std::uint64_t number, group;
-    bool is_done;  // when it began
-  };
   struct thread_queue {
     std::vector<thread_copy> copies;  // that nobody knows to be over
     std::uint64_t begun = 0, groups = 0;
@@ -163,7 +167,7 @@ class block_copies {
   void perform(const thread_copy& copy) const;
   // Those of the thread's for which `is_over` says so.
   template <class Test>
-  std::vector<std::pair<const void*, std::size_t>> land(unsigned thread, Test is_over);
+  std::vector<thread_copy> land(unsigned thread, Test is_over);
   void read(pending_out& copy) const;
   // Whether it is of the thread's groups but the last `pending`.
   bool is_waited_for(const pending_out& copy, unsigned thread, std::size_t pending);

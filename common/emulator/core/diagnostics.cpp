@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/emulator/core/elf_file.hpp"
 #include "common/emulator/core/emulator.hpp"
 #include "common/emulator/core/never_destroyed.hpp"
 #include "common/emulator/core/program_symbols.hpp"

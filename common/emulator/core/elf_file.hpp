@@ -2,16 +2,27 @@
 // std::runtime_error.
 #pragma once
 
+#include <cxxabi.h>
 #include <elf.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace lab {
+
+// A symbol's name, or a type's, as it is written in C++; of what is not mangled itself.
+inline std::string demangled(const char* symbol) {
+  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr),
+                                                     std::free);
+  return plain ? plain.get() : symbol;
+}
 
 class elf_file {
  public:

@@ -77,12 +77,11 @@ class observer {
   // Before atomic_access() of an atomicCAS(): what it writes, if anything.
   virtual void compare_and_swap(std::uint64_t /*desired*/, const void* /*return_address*/) {}
   // The running thread copies to shared memory by a copy that goes on by itself (its accesses have been told
-  // already). It closes a group of such copies; it waits for all of its groups but the last `prior`, or for
-  // `all` copies; or a barrier is told when they are over (bulk_copy_over()).
+  // already), which began at that address. Later it has waited for it; or not yet (`is_over` false): a
+  // barrier is told when it is over (bulk_copy_over()).
   virtual void copy_began(const void* /*to*/, std::size_t /*bytes*/, const void* /*return_address*/) {}
-  virtual void copies_committed() {}
-  virtual void copies_waited_for(std::size_t /*prior*/, bool /*all*/) {}
-  virtual void copies_end_at_barrier() {}
+  virtual void copy_waited_for(const void* /*to*/, std::size_t /*bytes*/, const void* /*return_address*/,
+                               bool /*is_over*/) {}
   // The running thread initialises a barrier in shared memory, arrives at it or waits for it.
   virtual void barrier_used(const void* /*barrier*/, bool /*initialises*/, const void* /*return_address*/) {}
   // What the running thread has done is ordered before what those do who are told by `key` from now on; and

@@ -1,26 +1,16 @@
 #include "common/emulator/core/program_symbols.hpp"
 
-#include <cxxabi.h>
 #include <link.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <string_view>
 
 #include "common/emulator/core/elf_file.hpp"
 
 namespace lab::emulator {
-
-std::string demangled(const char* symbol) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
-                                                     std::free);
-  return plain ? plain.get() : symbol;
-}
 
 namespace {
 

@@ -10,9 +10,6 @@
 
 namespace lab::emulator {
 
-// As it is written in C++; of what is not mangled itself.
-std::string demangled(const char* symbol);
-
 struct program_symbol {
   std::string name;      // mangled
   std::uintptr_t value;  // a function's address as linked; a thread-local variable's offset

@@ -1,4 +1,5 @@
 #include "common/emulator/core/source_lines.hpp"
+#include "common/emulator/core/elf_file.hpp"
 
 #include <execinfo.h>
 #include <link.h>

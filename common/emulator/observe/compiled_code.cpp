@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/emulator/core/elf_file.hpp"
 #include "common/emulator/core/program_symbols.hpp"
 
 namespace lab::emulator {

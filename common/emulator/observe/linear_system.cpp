@@ -58,10 +58,6 @@ linear_system::equation linear_system::reduced(equation rest) const {
   return rest;
 }
 
-bool linear_system::is_determined(const terms& factors) const {
-  return reduced(made_of(factors, 0)).factors.empty();
-}
-
 bool linear_system::allows(const terms& factors, std::uint64_t value) const {
   const equation rest = reduced(made_of(factors, value));
   return !rest.factors.empty() || rest.value == 0;

@@ -15,9 +15,7 @@ class linear_system {
  public:
   using terms = std::map<std::size_t, std::int64_t>;  // factor, by unknown
 
-  // Of the sum of `factors` times their unknowns, where the equations determine it.
-  [[nodiscard]] bool is_determined(const terms& factors) const;
-  // Whether the sum can be `value` beside all that was added.
+  // Whether the sum of `factors` times their unknowns can be `value` beside all that was added.
   [[nodiscard]] bool allows(const terms& factors, std::uint64_t value) const;
   // Whether all of these can be together.
   [[nodiscard]] bool allows(const std::vector<std::pair<terms, std::uint64_t>>& equations) const;

@@ -8,6 +8,7 @@
 
 #include "common/emulator/core/built_in_variables.hpp"
 #include "common/emulator/core/diagnostics.hpp"
+#include "common/emulator/core/elf_file.hpp"
 #include "common/emulator/core/emulator.hpp"
 #include "common/emulator/core/program_symbols.hpp"
 #include "common/emulator/core/runtime_call.hpp"
@@ -314,7 +315,6 @@ void observation::recorder::rest_block() {
   report_unwritten_reads();
   report_late_reads();
   late_delivered_.clear();
-  in_flight_.clear();
   rest_in_cluster();
 }
 
@@ -797,30 +797,6 @@ void observation::recorder::report_hosts_table(std::uintptr_t table, std::uint32
              "host's, and a kernel can call none of them");
 }
 
-void observation::recorder::report_in_flight(std::uintptr_t address, unsigned bytes,
-                                             memory_operation operation, std::uint32_t place) {
-  const unobserved here;
-  const copies_in_flight::copy* const copy = in_flight_.find(address, bytes);
-  if (copy == nullptr || !reported_.emplace(std::pair(place, copy->place), true).second) return;
-  report(fault::race, prefix(place, the_lane.thread) + verb_of(operation) +
-                          " shared memory that an asynchronous copy of " + text_of_thread(copy->thread) +
-                          " at " + text_of_line(copy->place) + " may still be writing: " +
-                          (copy->is_at_barrier ? "the phase of its barrier has not ended"
-                                               : "that thread has not waited for it"));
-}
-
-void observation::recorder::copy_began(const void* to, std::size_t bytes, const void* return_address) {
-  const auto address = reinterpret_cast<std::uintptr_t>(to);
-  if (the_lane.stream == nullptr || address - the_lane.shared_begin >= the_lane.shared_bytes) return;
-  const unobserved here;
-  forget_known_words(address, static_cast<unsigned>(bytes));
-  in_flight_.begin(address, bytes, the_lane.thread,
-                   static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(return_address) -
-                                              the_callbacks.program_begin));
-}
-
-// ---- barriers in shared memory, and bulk copies
-
 namespace {
 
 std::uint32_t place_of_caller(const void* return_address) {
@@ -829,6 +805,54 @@ std::uint32_t place_of_caller(const void* return_address) {
 }
 
 }  // namespace
+
+void observation::recorder::report_in_flight(std::uintptr_t address, unsigned bytes,
+                                             memory_operation operation, std::uint32_t place) {
+  const unobserved here;
+  for (std::uintptr_t word = address / 4 * 4; word < address + bytes; word += 4) {
+    const auto found = in_flight_.find(word);
+    if (found == in_flight_.end()) continue;
+    const asynchronous_copy& copy = found->second;
+    if (!reported_.emplace(std::pair(place, copy.place), true).second) return;
+    return report(fault::race, prefix(place, the_lane.thread) + verb_of(operation) +
+                                   " shared memory that an asynchronous copy of " +
+                                   text_of_thread(copy.thread) + " at " + text_of_line(copy.place) +
+                                   " may still be writing: " +
+                                   (copy.is_at_barrier ? "the phase of its barrier has not ended"
+                                                       : "that thread has not waited for it"));
+  }
+}
+
+// The running thread's copies are of whole words.
+void observation::recorder::copy_began(const void* to, std::size_t bytes, const void* return_address) {
+  const unobserved here;
+  const auto begin = reinterpret_cast<std::uintptr_t>(to);
+  forget_known_words(begin, static_cast<unsigned>(bytes));
+  for (std::uintptr_t word = begin; word < begin + bytes; word += 4)
+    in_flight_[word] = {the_lane.thread, place_of_caller(return_address)};
+}
+
+// The thread has written what the copy writes by now, and not before; who waits at a barrier knows of it.
+void observation::recorder::copy_waited_for(const void* to, std::size_t bytes, const void* return_address,
+                                            bool is_over) {
+  const unobserved here;
+  const auto begin = reinterpret_cast<std::uintptr_t>(to);
+  for (std::uintptr_t word = begin; word < begin + bytes; word += 4) {
+    const auto found = in_flight_.find(word);
+    if (found == in_flight_.end()) continue;
+    if (is_over)
+      in_flight_.erase(found);
+    else
+      found->second.is_at_barrier = true;
+  }
+  const shared_access access{the_lane.thread, place_of_caller(return_address), memory_operation::store};
+  if (const auto conflict =
+          shared_->note(begin - the_lane.shared_begin, static_cast<unsigned>(bytes), access);
+      conflict && conflict->earlier && !conflict->earlier->both_write)
+    report_shared(*conflict, access, begin, static_cast<unsigned>(bytes));
+}
+
+// ---- barriers in shared memory, and bulk copies
 
 // Of a barrier that was initialised by another thread, and nothing orders this thread behind it.
 void observation::recorder::barrier_used(const void* barrier, bool initialises, const void* return_address) {
@@ -927,7 +951,10 @@ void observation::recorder::copy_to_neighbour(const void* there, std::size_t byt
 
 void observation::recorder::bulk_copy_over(const void* shared, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(shared);
-  if (in_flight_.end(address, bytes)) return;
+  bool was_of_thread = false;
+  for (std::uintptr_t word = address; !in_flight_.empty() && word < address + bytes; word += 4)
+    was_of_thread = in_flight_.erase(word) != 0 || was_of_thread;
+  if (was_of_thread) return;
   const auto found = std::find_if(bulk_.begin(), bulk_.end(), [&](const bulk_copy& one) {
     return one.shared == address && one.bytes == bytes;
   });
@@ -950,32 +977,6 @@ void observation::recorder::report_bulk(const std::vector<bulk_copy>& copies, st
                             text_of_other_block(copy.block) + " at " + text_of_line(copy.place) +
                             " may still be " + (copy.into_shared ? "writing" : "reading"));
   }
-}
-
-void observation::recorder::copies_committed() {
-  if (the_lane.stream != nullptr) in_flight_.commit(the_lane.thread);
-}
-
-// The thread has written what they write by now, and not before.
-void observation::recorder::copies_waited_for(std::size_t prior, bool all) {
-  if (the_lane.stream == nullptr) return;
-  const unobserved here;
-  in_flight_.wait(the_lane.thread, prior, all, [this](const copies_in_flight::copy& one) { note_copy(one); });
-}
-
-// Who waits at the barrier knows of them.
-void observation::recorder::copies_end_at_barrier() {
-  if (the_lane.stream == nullptr) return;
-  const unobserved here;
-  in_flight_.end_at_barrier(the_lane.thread, [this](const copies_in_flight::copy& one) { note_copy(one); });
-}
-
-void observation::recorder::note_copy(const copies_in_flight::copy& one) {
-  const shared_access access{one.thread, one.place, memory_operation::store};
-  const auto bytes = static_cast<unsigned>(one.bytes);
-  if (const auto conflict = shared_->note(one.begin - the_lane.shared_begin, bytes, access);
-      conflict && conflict->earlier && !conflict->earlier->both_write)
-    report_shared(*conflict, access, one.begin, bytes);
 }
 
 void observation::recorder::atomic_access(const void* address, unsigned bytes, const void* return_address,

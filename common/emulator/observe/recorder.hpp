@@ -14,7 +14,6 @@
 #include "common/emulator/core/observer.hpp"
 #include "common/emulator/core/source_lines.hpp"
 #include "common/emulator/observe/compiled_counts.hpp"
-#include "common/emulator/observe/copies_in_flight.hpp"
 #include "common/emulator/observe/counting_threads.hpp"
 #include "common/emulator/observe/global_shadow.hpp"
 #include "common/emulator/observe/observation.hpp"
@@ -106,9 +105,7 @@ class observation::recorder final : public observer, private request_sink {
   void host_access_ahead(std::uintptr_t address, unsigned bytes, memory_operation operation, strength strong,
                          std::uint32_t place);
   void copy_began(const void* to, std::size_t bytes, const void* return_address) override;
-  void copies_committed() override;
-  void copies_waited_for(std::size_t prior, bool all) override;
-  void copies_end_at_barrier() override;
+  void copy_waited_for(const void* to, std::size_t bytes, const void* return_address, bool is_over) override;
 
   [[nodiscard]] std::vector<observed_kernel> kernels() const;
   [[nodiscard]] const std::vector<observed_fault>& faults() const { return faults_; }
@@ -221,7 +218,6 @@ class observation::recorder final : public observer, private request_sink {
   void report_late_reads();
   void add_warning(const std::string& text);
   void report_hosts_table(std::uintptr_t table, std::uint32_t place);
-  void note_copy(const copies_in_flight::copy& one);
   void report_in_flight(std::uintptr_t address, unsigned bytes, memory_operation operation,
                         std::uint32_t place);
   void report_unfenced(std::uintptr_t shared, std::size_t bytes, bool into_shared, std::uint32_t place);
@@ -279,7 +275,14 @@ class observation::recorder final : public observer, private request_sink {
     std::string kernel;
     dim3 grid, block;
   } before_;  // the launch before an early one
-  copies_in_flight in_flight_;
+  // By the words of shared memory that they write: those that nobody has waited for.
+  struct asynchronous_copy {
+    unsigned thread;
+    std::uint32_t place;
+    bool is_at_barrier = false;  // which is told when it is over
+  };
+  using asynchronous_copies = std::unordered_map<std::uintptr_t, asynchronous_copy>;
+  asynchronous_copies in_flight_;
   std::vector<bulk_copy> bulk_;                       // of the block, not over
   bool has_bulk_tiles_ = false;                       // bulk copies fill them, or may
   std::uintptr_t tables_begin_ = 0, tables_end_ = 0;  // of virtual functions, all
@@ -339,7 +342,7 @@ class observation::recorder final : public observer, private request_sink {
     access_log* log = nullptr;
     bool has_bulk_tiles = false;
     std::vector<bulk_copy> bulk{};
-    copies_in_flight in_flight{};
+    asynchronous_copies in_flight{};
     std::map<std::uint32_t, std::string> unwritten_reads{};
     std::map<std::uintptr_t, late_read> late_reads{};
     std::map<std::uintptr_t, bool> late_delivered{};

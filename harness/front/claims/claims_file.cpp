@@ -11,7 +11,6 @@
 #include "common/file.hpp"
 #include "harness/front/counters/known_counters.hpp"
 #include "harness/front/output/format.hpp"
-#include "harness/front/output/located_json.hpp"
 #include "harness/front/output/regular_expression.hpp"
 #include "harness/front/selection/parameters.hpp"
 
@@ -44,14 +43,6 @@ std::string metric_name(const json_node& name) {
   std::string text = name.text();
   if (!is_metric_name(text)) name.refuse(fmt::format("'{}' is no name of a counter", cleaned(text, 100)));
   return text;
-}
-
-relation relation_of(const json_node& holds) {
-  const std::string text = holds.text();
-  for (std::size_t one = 0; one < std::size(relation_names); ++one) {
-    if (text == relation_names[one]) return static_cast<relation>(one);
-  }
-  holds.refuse_value("equal, at_most or at_least");
 }
 
 parameter_value value_of(const json_node& given, const track_description& track) {
@@ -131,6 +122,14 @@ std::pair<fs::path, std::string> file_of(const stage_description& stage) {
 }
 
 }  // namespace
+
+relation relation_of(const json_node& holds) {
+  const std::string text = holds.text();
+  for (std::size_t one = 0; one < std::size(relation_names); ++one) {
+    if (text == relation_names[one]) return static_cast<relation>(one);
+  }
+  holds.refuse_value("equal, at_most or at_least");
+}
 
 stage_claims parse_claims(const std::string& text, const std::string& file, const track_description& track) {
   try {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/front/output/located_json.hpp"
 #include "harness/front/run/claim.hpp"
 #include "harness/front/selection/patterns.hpp"
 #include "harness/protocol.hpp"
@@ -27,6 +28,9 @@ struct stage_claims {
 // The claims of a stage. One without a file claims nothing. The file is looked for below the directory that
 // LAB_STAGES names, or below stages/ of the sources that this program was built from. Never throws.
 [[nodiscard]] stage_claims read_claims(const track_description& track, const stage_description& stage);
+
+// Refuses a word that is no relation.
+[[nodiscard]] relation relation_of(const json_node& holds);
 
 using claims_by_stage = std::map<std::string, stage_claims>;  // by the stage's path
 

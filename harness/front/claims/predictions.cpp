@@ -26,15 +26,10 @@ std::string meaning_of(const std::string& metric) {
   return known == nullptr ? metric : fmt::format("{} ({})", metric, known->meaning);
 }
 
-bool begins_with_one_of(const std::string& text, const std::vector<std::string>& beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](const std::string& beginning) { return text.rfind(beginning, 0) == 0; });
-}
-
 // A heading's text where the line begins a section, "**Idea.** ..." or "## Idea"; else nothing.
 std::optional<std::string> heading_of(const std::string& line) {
   if (line.rfind("**", 0) == 0 && line.find("**", 2) != std::string::npos) return line.substr(2);
-  if (line.rfind("#", 0) == 0) return line.substr(std::min(line.find_first_not_of("# "), line.size()));
+  if (line.rfind("##", 0) == 0) return line.substr(std::min(line.find_first_not_of("# "), line.size()));
   return std::nullopt;
 }
 
@@ -153,7 +148,8 @@ std::string predictions_table(const std::vector<judged_prediction>& predictions)
   return aligned_text(rows, {alignment::left, alignment::right, alignment::right, alignment::left});
 }
 
-std::string reasoning_of(const std::string& page) {
+std::string sections_of(const std::string& page,
+                        const std::function<bool(const std::string& heading)>& is_wanted) {
   std::istringstream lines(page);
   std::string text;
   bool wanted = false;
@@ -165,11 +161,17 @@ std::string reasoning_of(const std::string& page) {
     }
     if (line.rfind("<!-- ", 0) == 0) generated = true;
     if (generated) continue;
-    if (const auto heading = heading_of(line))
-      wanted = begins_with_one_of(*heading, {"Predict", "Why", "What Nsight"});
+    if (const auto heading = heading_of(line)) wanted = is_wanted(*heading);
     const bool doubled_gap = line.empty() && (text.empty() || text.rfind("\n\n") == text.size() - 2);
     if (wanted && !doubled_gap) text += line + "\n";
   }
+  return text;
+}
+
+std::string reasoning_of(const std::string& page) {
+  std::string text = sections_of(page, [](const std::string& heading) {
+    return heading.starts_with("Predict") || heading.starts_with("Why") || heading.starts_with("What Nsight");
+  });
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text.empty() ? text : text + "\n";
 }

@@ -2,6 +2,7 @@
 // (docs/predict.md).
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -47,8 +48,13 @@ void to_json(nlohmann::json& json, const judged_prediction& prediction);
 
 [[nodiscard]] std::string predictions_table(const std::vector<judged_prediction>& predictions);
 
-// The sections of a page that explain its figures: those whose headings ("**Prediction.** ..." or
-// "## Prediction") begin with Predict, Why or What Nsight. Tables between markers are left out.
+// The lines of a page's sections, "**Idea.** ..." or "## Idea", whose heading `is_wanted` takes. Tables
+// between markers are left out, and gaps are of one line.
+[[nodiscard]] std::string sections_of(const std::string& page,
+                                      const std::function<bool(const std::string& heading)>& is_wanted);
+
+// The sections of a page that explain its figures: those whose headings begin with Predict, Why or What
+// Nsight.
 [[nodiscard]] std::string reasoning_of(const std::string& page);
 
 }  // namespace lab::front

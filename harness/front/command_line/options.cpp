@@ -82,20 +82,11 @@ l2_choice parse_l2(const std::string& text, const std::string& option) {
   return found->second;
 }
 
-std::int64_t parse_samples(const std::string& text, const std::string& option) {
-  constexpr std::int64_t max_samples = 1'000'000;
-  const std::int64_t samples = parse_integer(text, option);
-  if (samples < 1 || samples > max_samples)
-    throw usage_error(fmt::format("{} must be from 1 to {}", option, max_samples));
-  return samples;
-}
-
-std::int64_t parse_repeat(const std::string& text, const std::string& option) {
-  constexpr std::int64_t max_repeat = 1000;
-  const std::int64_t repeat = parse_integer(text, option);
-  if (repeat < 1 || repeat > max_repeat)
-    throw usage_error(fmt::format("{} must be from 1 to {}", option, max_repeat));
-  return repeat;
+template <std::int64_t most>
+std::int64_t parse_count(const std::string& text, const std::string& option) {
+  const std::int64_t count = parse_integer(text, option);
+  if (count < 1 || count > most) throw usage_error(fmt::format("{} must be from 1 to {}", option, most));
+  return count;
 }
 
 int parse_processes(const std::string& text, const std::string& option) {
@@ -179,7 +170,7 @@ void add_plan(CLI::App& verb, l2_choice& l2, sampling_options& plan) {
   add_read(verb, "--l2", l2, parse_l2,
            "what the L2 cache holds when a sample begins: cold, warm, or both in turn (default: cold)")
       ->type_name("STATE");
-  add_read(verb, "--min-samples", plan.minimum_samples, parse_samples,
+  add_read(verb, "--min-samples", plan.minimum_samples, parse_count<1'000'000>,
            "the fewest samples of a timing (default: 10)")
       ->type_name("N");
   add_read(verb, "--time-limit", plan.time_limit_seconds, parse_seconds,
@@ -188,7 +179,7 @@ void add_plan(CLI::App& verb, l2_choice& l2, sampling_options& plan) {
 }
 
 void add_repeat(CLI::App& verb, std::int64_t& repeat) {
-  add_read(verb, "--repeat", repeat, parse_repeat,
+  add_read(verb, "--repeat", repeat, parse_count<1000>,
            "measure each row in so many fresh processes and keep the samples of all (default: 1)")
       ->type_name("K");
 }

@@ -63,29 +63,6 @@ double width_of(const std::string& words, ink with) {
   return character_widths[static_cast<std::size_t>(with)] * static_cast<double>(display_width(words));
 }
 
-std::string escaped_xml(const std::string& text) {
-  std::string safe;
-  for (const char c : cleaned(text)) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
 // To a tenth of a pixel.
 std::string number(double value) {
   std::string text = fmt::format("{:.1f}", std::abs(value) < 0.05 ? 0.0 : value);
@@ -125,7 +102,7 @@ void svg::text(double x, double y, const std::string& words, ink with, anchor at
   body_ += fmt::format(R"(<text class="{}{}" x="{}" y="{}">{}</text>)"
                        "\n",
                        ink_names[static_cast<std::size_t>(with)], anchor_names[static_cast<std::size_t>(at)],
-                       number(x), number(y), escaped_xml(shown));
+                       number(x), number(y), escaped_xml(cleaned(shown)));
 }
 
 void svg::headline(double y, double right, const std::string& title, const std::string& aside) {
@@ -150,7 +127,7 @@ std::string svg::document(double height) const {
       "\n{}"
       R"(<rect class="page" width="{}" height="{}" rx="8"/>)"
       "\n{}</svg>\n",
-      number(picture_width), number(height), escaped_xml(label_), with_plain_colours(style_sheet),
+      number(picture_width), number(height), escaped_xml(cleaned(label_)), with_plain_colours(style_sheet),
       number(picture_width), number(height), body_);
 }
 

@@ -30,12 +30,8 @@ constexpr std::size_t most_source = std::size_t{256} << 20;  // preprocessed
 constexpr std::size_t most_shown_lines = 60;                 // of what a compiler says
 constexpr std::string_view default_standard = "-std=gnu++20";
 
-bool begins(const std::string& text, std::string_view prefix) {
-  return text.rfind(prefix, 0) == 0;
-}
-
 bool begins_with_one_of(const std::string& word, const std::set<std::string_view>& beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return begins(word, one); });
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return word.starts_with(one); });
 }
 
 // Options that say nothing to a CPU's compiler, and with which nvcc is called where its code is read: they
@@ -93,7 +89,9 @@ std::string architecture_of(const std::string& text) {
 
 // The emulator's headers need C++20; a later standard is taken.
 std::string standard_of(const std::string& text) {
-  const std::string name = begins(text, "gnu++") ? text.substr(5) : begins(text, "c++") ? text.substr(3) : "";
+  const std::string name = text.starts_with("gnu++") ? text.substr(5)
+                           : text.starts_with("c++") ? text.substr(3)
+                                                     : "";
   if (name == "23" || name == "2b" || name == "26" || name == "2c") return "-std=gnu++" + name;
   static const std::set<std::string_view> older = words_in("98 03 0x 11 1y 14 1z 17 2a 20");
   const bool is_c = text == "c99" || text == "c11" || text == "gnu99" || text == "gnu11";
@@ -138,7 +136,7 @@ void run_compiler(const std::vector<std::string>& command, std::chrono::seconds 
                   const std::string& what) {
   const memory_limit limit;
   const command_result result = run_command(command, time_limit);
-  if (result.ending.by_signal || result.ending.code != 0) {
+  if (!result.ending.is_success()) {
     throw usage_error(fmt::format(
         "{}:\n{}", what,
         result.output.empty() ? "the compiler " + result.ending.description() : first_lines(result.output)));
@@ -227,7 +225,7 @@ class compilation {
       append(command, {"-O2", "-g1"});
     }
     for (const std::string& word : request_.words.compile) {
-      if (begins(word, "-f")) command.push_back(word);
+      if (word.starts_with("-f")) command.push_back(word);
     }
     if (has_openmp) command.emplace_back("-fopenmp");
     append(command, {"-c", stem + ".ii", "-o", object});
@@ -284,14 +282,14 @@ class compilation {
   [[nodiscard]] std::string standard() const {
     std::string chosen(default_standard);
     for (const std::string& word : request_.words.compile) {
-      if (begins(word, "-std=")) chosen = standard_of(word.substr(5));
+      if (word.starts_with("-std=")) chosen = standard_of(word.substr(5));
     }
     return chosen;
   }
   [[nodiscard]] std::vector<std::string> without_standard() const {
     std::vector<std::string> words;
     for (const std::string& word : request_.words.compile) {
-      if (!begins(word, "-std=")) words.push_back(word);
+      if (!word.starts_with("-std=")) words.push_back(word);
     }
     return words;
   }
@@ -387,7 +385,7 @@ class word_reader {
 void take_for_host(const std::string& list, compiler_words& words) {
   std::istringstream stream(list);
   for (std::string one; std::getline(stream, one, ',');) {
-    if (begins(one, "-f") || begins(one, "-D") || begins(one, "-I")) words.compile.push_back(one);
+    if (one.starts_with("-f") || one.starts_with("-D") || one.starts_with("-I")) words.compile.push_back(one);
   }
 }
 
@@ -401,14 +399,14 @@ bool take_for_compiler(word_reader& from, compiler_words& words) {
     words.compile.push_back(from.value());
   } else if (word == "-std" || word == "--std") {
     words.compile.push_back("-std=" + from.value());
-  } else if (begins(word, "--std=")) {
+  } else if (word.starts_with("--std=")) {
     words.compile.push_back(word.substr(1));
-  } else if (begins(word, "-I") || begins(word, "-D") || begins(word, "-U") || begins(word, "-std=") ||
-             word == "-fopenmp") {
+  } else if (word.starts_with("-I") || word.starts_with("-D") || word.starts_with("-U") ||
+             word.starts_with("-std=") || word == "-fopenmp") {
     words.compile.push_back(word);
   } else if (word == "-Xcompiler" || word == "--compiler-options") {
     take_for_host(from.value(), words);
-  } else if (begins(word, "-Xcompiler=") || begins(word, "--compiler-options=")) {
+  } else if (word.starts_with("-Xcompiler=") || word.starts_with("--compiler-options=")) {
     take_for_host(from.assigned(), words);
   } else {
     return false;
@@ -420,7 +418,7 @@ bool take_what_is_made(word_reader& from, compiler_words& words) {
   const std::string& word = from.word();
   if (word == "-arch" || word == "--gpu-architecture") {
     words.architecture = architecture_of(from.value());
-  } else if (begins(word, "-arch=") || begins(word, "--gpu-architecture=")) {
+  } else if (word.starts_with("-arch=") || word.starts_with("--gpu-architecture=")) {
     words.architecture = architecture_of(from.assigned());
   } else if (word == "-o") {
     words.output = from.value();
@@ -445,13 +443,13 @@ bool take_for_linker(word_reader& from, compiler_words& words) {
     const std::string option = word;
     const std::string value = from.value();
     if (is_for_device(option)) words.device.insert(words.device.end(), {option, value});
-  } else if (is_forgotten(word) || is_own_library(word) || begins(word, "-gencode=") ||
-             begins(word, "-code=") || begins(word, "--generate-code=")) {
+  } else if (is_forgotten(word) || is_own_library(word) || word.starts_with("-gencode=") ||
+             word.starts_with("-code=") || word.starts_with("--generate-code=")) {
     if (is_for_device(word)) words.device.push_back(word);
     return true;
   } else if (word == "-L" || word == "-l") {
     words.link.push_back(word + from.value());
-  } else if (begins(word, "-L") || begins(word, "-l")) {
+  } else if (word.starts_with("-L") || word.starts_with("-l")) {
     words.link.push_back(word);
   } else {
     return false;

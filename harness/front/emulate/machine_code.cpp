@@ -20,10 +20,6 @@ namespace {
 
 namespace files = std::filesystem;
 
-bool begins_with(const std::string& text, std::string_view prefix) {
-  return text.rfind(prefix, 0) == 0;
-}
-
 // nvcc's own, or what it says at all.
 std::string first_error(const command_result& result) {
   std::istringstream lines(result.output);
@@ -43,7 +39,7 @@ bool is_cuda_source(const std::string& source, const compiler_words& words) {
 // nvcc knows no GNU dialect, and nothing older than C++11.
 std::string standard_for_nvcc(const std::string& word) {
   std::string name = word.substr(word.find('=') + 1);
-  if (begins_with(name, "gnu++")) name = "c++" + name.substr(5);
+  if (name.starts_with("gnu++")) name = "c++" + name.substr(5);
   for (const char* const known : {"c++11", "c++14", "c++17", "c++20", "c++23"}) {
     if (name == known) return "-std=" + name;
   }
@@ -66,12 +62,12 @@ std::vector<std::string> words_for_nvcc(const compiler_words& words) {
       fmt::format("-arch=sm_{}", words.architecture.substr(0, words.architecture.size() - 1))};
   for (std::size_t number = 0; number < words.compile.size(); ++number) {
     const std::string& word = words.compile[number];
-    if (begins_with(word, "-std=")) {
+    if (word.starts_with("-std=")) {
       if (const std::string standard = standard_for_nvcc(word); !standard.empty()) all.push_back(standard);
     } else if (word == "-include" || word == "-isystem") {
       all.push_back(word);
       if (number + 1 < words.compile.size()) all.push_back(words.compile[++number]);
-    } else if (begins_with(word, "-f")) {
+    } else if (word.starts_with("-f")) {
       all.push_back("-Xcompiler=" + word);
     } else {
       all.push_back(word);
@@ -102,7 +98,7 @@ machine_code read_machine_code(const compile_request& request, const std::string
     command.push_back("-Xcompiler=-idirafter," + headers_of_emulator);
     command.insert(command.end(), {"-cubin", "-x", "cu", source, "-o", cubin});
     const command_result result = run_command(command, request.time_limit);
-    if (result.ending.by_signal || result.ending.code != 0) {
+    if (!result.ending.is_success()) {
       found.was_refused = true;
       found.problems.push_back(
           fmt::format("nvcc does not compile {}: {}", source, escaped(first_error(result))));

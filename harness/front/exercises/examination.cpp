@@ -1,13 +1,11 @@
 #include "harness/front/exercises/examination.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <utility>
 
 #include "common/file.hpp"
@@ -33,10 +31,6 @@ constexpr double answer_seconds = 30;
 constexpr std::chrono::seconds build_timeout{300};
 // No kernel is longer, and a file without end is not read.
 constexpr std::uintmax_t max_source_bytes = 1 << 20;
-
-std::string utc_now() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
 
 std::string track_of(const std::string& path) {
   return path.substr(0, path.find('/'));
@@ -238,8 +232,7 @@ class checking {
     one.set_output_sink(printed);
     status_line status;
     status.show(doing(what));
-    const std::chrono::duration<double> timeout(options_.timeout_seconds.value_or(answer_seconds));
-    return one.request(message, std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
+    return one.request(message, time_limits::seconds(options_.timeout_seconds.value_or(answer_seconds)),
                        [this](const std::string& progress) { keep_warning(progress); });
   }
 

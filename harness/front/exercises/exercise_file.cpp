@@ -9,6 +9,7 @@
 
 #include "common/file.hpp"
 #include "common/run_time/cache_key.hpp"
+#include "harness/front/claims/claims_file.hpp"
 #include "harness/front/counters/known_counters.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/located_json.hpp"
@@ -99,10 +100,7 @@ exercise_checkpoint checkpoint_from(const json_node& given, expression_values si
   claim& aim = checkpoint.aim;
   aim.metric = counter_of(given.needed("metric", "a checkpoint"));
   if (given.has("per")) aim.per = counter_of(given.at("per"));
-  const json_node holds = given.needed("holds", "a checkpoint");
-  const auto* const found = std::find(std::begin(relation_names), std::end(relation_names), holds.text());
-  if (found == std::end(relation_names)) holds.refuse_value("equal, at_most or at_least");
-  aim.holds = static_cast<relation>(found - std::begin(relation_names));
+  aim.holds = relation_of(given.needed("holds", "a checkpoint"));
   if (given.has("at")) {
     for (const json_node& one : given.at("at").members()) {
       checkpoint.at[one.name()] = value_text(one);

@@ -90,7 +90,7 @@ slot_build exercise_slot::build(part what, const std::string& source, std::chron
     return {.error = fmt::format("the compiler did not end within {} s",
                                  std::chrono::duration_cast<std::chrono::seconds>(timeout).count())};
   }
-  if (!result.ending.by_signal && result.ending.code == 0) return {.built = true};
+  if (result.ending.is_success()) return {.built = true};
   slot_build failed;
   failed.error = first_compiler_error(result.output, &failed.column);
   if (failed.error.empty()) {

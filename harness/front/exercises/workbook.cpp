@@ -15,6 +15,7 @@
 #include "common/file.hpp"
 #include "common/run_time/cache_key.hpp"
 #include "common/utf8.hpp"
+#include "harness/front/claims/predictions.hpp"
 #include "harness/front/exercises/marked_source.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
@@ -41,13 +42,6 @@ std::ptrdiff_t words_in(const std::string& text) {
   std::ptrdiff_t count = 0;
   for (std::string word; words >> word;) ++count;
   return count;
-}
-
-// "**The idea.** ..." or "## The idea": the text after the stars; else empty.
-std::string section_heading(const std::string& line) {
-  if (line.rfind("**", 0) == 0 && line.find("**", 2) != std::string::npos) return line.substr(2);
-  if (line.rfind("##", 0) == 0) return line.substr(std::min(line.find_first_not_of("# "), line.size()));
-  return "";
 }
 
 bool tells_no_outcome(const std::string& heading) {
@@ -207,28 +201,17 @@ file_texts exercise_files(const std::string& path, const exercise& exercise, con
 }
 
 std::string page_without_figures(const std::string& page, const std::string& track) {
-  std::istringstream lines(page);
+  const auto link_in = [](const std::string& line) { return matched_groups(line, R"((\[[^\]]+\]): (.*))"); };
   std::string text;
+  // The page's own head is the exercise's.
+  for (const std::string& line : lines_of(sections_of(page, tells_no_outcome))) {
+    if (link_in(line).empty()) text += moved_links(line, track) + "\n";
+  }
+  // Their targets stand behind all of the text: those that it uses.
   std::string links;
-  bool wanted = false;  // the page's own head is the exercise's
-  bool generated = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.rfind("<!-- /", 0) == 0) {
-      generated = false;
-      continue;
-    }
-    if (line.rfind("<!-- ", 0) == 0) generated = true;
-    if (generated) continue;
-    if (const auto parts = matched_groups(line, R"((\[[^\]]+\]): (.*))"); !parts.empty()) {
-      // Behind all of the text, by then: only what it uses.
-      if (text.find(parts[1]) != std::string::npos)
-        links += moved_links(fmt::format("{}]({}", parts[1], parts[2]), track) + "\n";
-      continue;
-    }
-    if (const std::string heading = section_heading(line); !heading.empty())
-      wanted = tells_no_outcome(heading);
-    const bool doubled_gap = line.empty() && (text.empty() || text.rfind("\n\n") == text.size() - 2);
-    if (wanted && !doubled_gap) text += moved_links(line, track) + "\n";
+  for (const std::string& line : lines_of(page)) {
+    if (const auto parts = link_in(line); !parts.empty() && text.find(parts[1]) != std::string::npos)
+      links += moved_links(fmt::format("{}]({}", parts[1], parts[2]), track) + "\n";
   }
   return text + replaced(links, R"(\]\]\()", "]: ");
 }

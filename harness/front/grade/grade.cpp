@@ -177,9 +177,8 @@ std::string grader::fault_on_hidden_inputs(const stage_worker& submitted, bool o
     const process_limits limits = on_gpu ? gpu_worker_limits() : process_limits{};
     worker one = sealed_worker(confinement_.around(submitted.command, files, limits));
     one.set_output_sink([](const std::string&) {});
-    const std::chrono::duration<double> patience(terms_.timeout_seconds.value_or(submission_seconds));
     const answer_record answer =
-        one.request(requests[k], std::chrono::duration_cast<std::chrono::milliseconds>(patience));
+        one.request(requests[k], time_limits::seconds(terms_.timeout_seconds.value_or(submission_seconds)));
     if (answer.end != answer_end::ok) return "on hidden inputs: " + answer_text(answer);
     if (std::string fault = inputs_->fault_in(k, outputs); !fault.empty()) return fault;
   }

@@ -1,10 +1,6 @@
 #include "harness/front/grade/replaced_symbols.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -72,12 +68,6 @@ bool is_of_runtime(std::string_view name) {
   return false;
 }
 
-std::string demangled(const std::string& name) {
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr), &std::free);
-  return text ? text.get() : name;
-}
-
 }  // namespace
 
 std::string replaced_function(const std::string& stage_path, const std::string& track_path) {
@@ -86,17 +76,17 @@ std::string replaced_function(const std::string& stage_path, const std::string& 
     const program_functions track = functions_of(track_path);
     if (track.imported.empty()) return "";
     for (const std::string& name : stage.strong) {
-      if (track.weak.contains(name) || track.imported.contains(name)) return demangled(name);
+      if (track.weak.contains(name) || track.imported.contains(name)) return demangled(name.c_str());
     }
     for (const std::string& name : stage.weak) {
-      if (is_plain(name) && track.imported.contains(name)) return demangled(name);
+      if (is_plain(name) && track.imported.contains(name)) return demangled(name.c_str());
     }
     // A library that the stage alone is linked with may bring in more of the C++ library than the track has.
     const bool links_more = !std::includes(track.libraries.begin(), track.libraries.end(),
                                            stage.libraries.begin(), stage.libraries.end());
     for (const std::string& name : stage.exported) {
       const bool is_runtime = links_more && (is_of_runtime(name) || track.strong.contains(name));
-      if (!track.exported.contains(name) && !is_runtime) return demangled(name);
+      if (!track.exported.contains(name) && !is_runtime) return demangled(name.c_str());
     }
   } catch (const std::runtime_error&) {
     // What cannot be read, or is no program, cannot be started either, which is told there.

@@ -13,32 +13,6 @@ double rounded(double points) {
   return std::round(points * 100) / 100;
 }
 
-std::string escaped_xml(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\n':
-        result += "&#10;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 std::string indented(std::string text, std::size_t columns) {
   for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
     text.insert(at + 1, std::string(columns, ' '));

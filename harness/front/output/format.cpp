@@ -90,6 +90,32 @@ std::string cleaned(std::string_view text, std::size_t most) {
   return result;
 }
 
+std::string escaped_xml(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\n':
+        result += "&#10;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
 void clean(nlohmann::json& answer) {
   clean_strings(answer, false);
 }

@@ -36,6 +36,9 @@ namespace lab::front {
 // line (each becomes "?", a line's end or a tab a space), of at most `most` bytes.
 [[nodiscard]] std::string cleaned(std::string_view text, std::size_t most = 4000);
 
+// As the text or an attribute of XML.
+[[nodiscard]] std::string escaped_xml(const std::string& text);
+
 // All strings of a worker's answer, cleaned. Texts of source files, under "sources" and "log", keep their
 // lines and length.
 void clean(nlohmann::json& answer);

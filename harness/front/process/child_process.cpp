@@ -334,7 +334,7 @@ std::vector<std::string> end_orphans() {
   return running;
 }
 
-command_result run_command(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout) {
+command_result run_command(const std::vector<std::string>& arguments, spent_time::seconds timeout) {
   // A compiler may go on about one mistake for gigabytes.
   constexpr std::size_t most_output = std::size_t{64} << 20;
   pipe_pair output = make_pipe();

@@ -46,6 +46,7 @@ struct process_ending {
   bool by_signal = false;
   int code = 0;  // the signal, or the exit code
 
+  [[nodiscard]] bool is_success() const { return !by_signal && code == 0; }
   // "killed by signal 11 (Segmentation fault)" or "ended with exit code 3"
   [[nodiscard]] std::string description() const;
 };
@@ -143,7 +144,7 @@ struct command_result {
 
 // Runs a program to its end. Throws environment_error when it cannot be executed, `interrupted` on Ctrl-C
 // (the program is killed), and environment_error when it takes longer than `timeout`, see is_over().
-command_result run_command(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout);
+command_result run_command(const std::vector<std::string>& arguments, spent_time::seconds timeout);
 
 // Where a program is: first in PATH, then in `directories`; an empty path when nowhere.
 std::string find_program(const std::string& name, const std::vector<std::string>& directories);

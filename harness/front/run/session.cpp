@@ -130,6 +130,12 @@ std::string answer_text(const answer_record& answer) {
   return answer.failure ? failure_message(*answer.failure) : "failed";
 }
 
+std::string expected_failure_in(const answer_record& answer) {
+  const auto verification = optional_member<verification_record>(answer.content, "verification");
+  if (!verification || !verification->failed_as_expected || !verification->failure) return "";
+  return failure_message(*verification->failure);
+}
+
 result_row row_from(const stage_description& stage, const answer_record& answer, bool timed) {
   result_row row = row_of(stage);
   if (answer.end != answer_end::ok && concerns_the_row(answer)) {

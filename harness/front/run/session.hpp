@@ -169,6 +169,9 @@ class session {
 // What an answer that is not ok says, memory counted in units that people read.
 [[nodiscard]] std::string answer_text(const answer_record& answer);
 
+// How an expected failure failed; empty where the answer is of a stage that is right.
+[[nodiscard]] std::string expected_failure_in(const answer_record& answer);
+
 // The row that an answer about a stage means. Throws usage_error or environment_error for an answer that says
 // that the request or the machine is at fault, unless only this row is concerned.
 [[nodiscard]] result_row row_from(const stage_description& stage, const answer_record& answer, bool timed);

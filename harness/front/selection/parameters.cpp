@@ -46,6 +46,10 @@ const parameter_description* find_parameter(const track_description& track, cons
   return found == track.parameters.end() ? nullptr : &*found;
 }
 
+const std::vector<parameter_value>& defaults_of(const parameter_description& parameter, default_set which) {
+  return which == default_set::bench ? parameter.bench_defaults : parameter.verify_defaults;
+}
+
 std::vector<std::string> texts_of(const std::vector<parameter_value>& values) {
   std::vector<std::string> texts;
   for (const parameter_value& value : values) texts.push_back(value.text());
@@ -163,18 +167,6 @@ double parse_real(const std::string& text, const std::string& what) {
   return value;
 }
 
-std::vector<std::int64_t> parse_integers(const std::string& text, const std::string& what) {
-  std::vector<std::int64_t> values;
-  std::size_t begin = 0;
-  for (;;) {
-    const std::size_t comma = text.find(',', begin);
-    const std::int64_t value = parse_integer(text.substr(begin, comma - begin), what);
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-    if (comma == std::string::npos) return values;
-    begin = comma + 1;
-  }
-}
-
 void check_parameters(const std::vector<track_selection>& selections,
                       const std::vector<parameter_argument>& arguments,
                       const std::vector<std::string>& options) {
@@ -212,7 +204,7 @@ std::vector<parameter_values> parameter_sets(const track_description& track,
                                              default_set defaults) {
   std::vector<parameter_values> sets{{}};
   for (const auto& parameter : track.parameters) {
-    auto values = defaults == default_set::bench ? parameter.bench_defaults : parameter.verify_defaults;
+    auto values = defaults_of(parameter, defaults);
     for (const auto& argument : arguments) {
       if (argument.name == parameter.name) values = parse_values(parameter, argument.text);
     }
@@ -237,6 +229,17 @@ parameter_values given_parameters(const track_description& track,
     const auto given = parse_values(*parameter, argument.text);
     if (given.size() != 1) throw usage_error(fmt::format("--{} takes a single value here", argument.name));
     values[argument.name] = given.front();
+  }
+  return values;
+}
+
+parameter_values completed_parameters(const track_description& track,
+                                      const std::vector<parameter_argument>& arguments,
+                                      default_set defaults) {
+  parameter_values values = given_parameters(track, arguments);
+  for (const auto& parameter : track.parameters) {
+    const auto& known = defaults_of(parameter, defaults);
+    if (!known.empty()) values.emplace(parameter.name, known.front());
   }
   return values;
 }

@@ -23,9 +23,6 @@ struct parameter_argument {
 // A real number: "0.5", "-2", "1e-3". Throws usage_error, which names `what`, when it is none or not finite.
 [[nodiscard]] double parse_real(const std::string& text, const std::string& what);
 
-// Integers with commas between them, duplicates removed. Throws usage_error as parse_integer does.
-[[nodiscard]] std::vector<std::int64_t> parse_integers(const std::string& text, const std::string& what);
-
 // Throws usage_error unless every argument names a parameter of a selected track and all values are allowed
 // there. `options` are the names of the verb's own options, for a suggestion when one was misspelt.
 void check_parameters(const std::vector<track_selection>& selections,
@@ -43,6 +40,11 @@ enum class default_set { bench, verify };
 // Only the values that were given, of which each must be a single one. Throws usage_error.
 [[nodiscard]] parameter_values given_parameters(const track_description& track,
                                                 const std::vector<parameter_argument>& arguments);
+
+// The same, and of every other parameter the first default.
+[[nodiscard]] parameter_values completed_parameters(const track_description& track,
+                                                    const std::vector<parameter_argument>& arguments,
+                                                    default_set defaults);
 
 // The one value that `text` means for the parameter. Throws usage_error when it means none, or is not
 // allowed.

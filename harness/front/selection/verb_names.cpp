@@ -1,6 +1,7 @@
 #include "harness/front/selection/verb_names.hpp"
 
 #include <sstream>
+#include <vector>
 
 #include "harness/front/selection/verbs_text.hpp"
 
@@ -37,12 +38,6 @@ const known_verb* find_verb(const std::string& name) {
 }
 
 }  // namespace
-
-std::vector<std::string> verb_names() {
-  std::vector<std::string> names;
-  for (const known_verb& one : known_verbs()) names.push_back(one.name);
-  return names;
-}
 
 std::string verb_summary(const std::string& name) {
   const known_verb* const verb = find_verb(name);

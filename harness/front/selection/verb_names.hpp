@@ -2,12 +2,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 namespace lab::front {
-
-// Those of the launcher included.
-[[nodiscard]] std::vector<std::string> verb_names();
 
 // What the verb does, in a few words; empty for a name that is none.
 [[nodiscard]] std::string verb_summary(const std::string& name);

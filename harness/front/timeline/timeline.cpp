@@ -76,24 +76,6 @@ std::string short_name(const trace_event& event) {
   return last == std::string::npos ? name : name.substr(last + 2);
 }
 
-std::string xml_escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '<') {
-      result += "&lt;";
-    } else if (c == '>') {
-      result += "&gt;";
-    } else if (c == '&') {
-      result += "&amp;";
-    } else if (c == '"') {
-      result += "&quot;";
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
 std::string event_text(const trace_event& event) {
   std::string text = fmt::format("{}: {}, {}", event.kind, event.name,
                                  humanised_time(static_cast<double>(event.end - event.begin)));
@@ -135,7 +117,7 @@ class timeline_picture {
   void add(const stage_timeline& stage) {
     const timeline_figures figures = figures_of(stage.trace);
     body_ += fmt::format("<text class=\"stage\" x=\"{}\" y=\"{}\">{}: {} launches, {} waits</text>\n", left,
-                         top_ + 12, xml_escaped(stage.stage), figures.launches, figures.waits);
+                         top_ + 12, escaped_xml(stage.stage), figures.launches, figures.waits);
     top_ += heading;
     for (const std::string& lane : lanes_of(stage.trace)) add_lane(stage.trace, lane);
     top_ += 10;
@@ -200,7 +182,7 @@ class timeline_picture {
         "<rect class=\"{}\" x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"><title>{}</title></rect>\n",
         is_known ? event.kind : "range", x_of(static_cast<double>(event.begin)), top_,
         std::max(width * static_cast<double>(event.end - event.begin) / span_, least), bar,
-        xml_escaped(event_text(event)));
+        escaped_xml(event_text(event)));
   }
 
   double span_;

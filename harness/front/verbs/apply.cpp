@@ -93,7 +93,6 @@ answer_record ask_worker(const apply_options& options, connection& connected, co
   status_line status;
   connected.workers.set_output_sink([&](const std::string& line) { status.print(line); });
   status.show(stage);
-  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(apply_timeout_seconds));
   const answer_record answer = connected.workers.request(
       {{"op", "apply"},
        {"stage", stage},
@@ -102,7 +101,7 @@ answer_record ask_worker(const apply_options& options, connection& connected, co
        {"outputs", asked.outputs},
        {"texts", asked.texts},
        {"allow_inexact", options.allow_inexact}},
-      std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
+      time_limits::seconds(options.timeout_seconds.value_or(apply_timeout_seconds)),
       [&](const std::string& progress) { status.show(fmt::format("{}: {}", stage, progress)); });
   status.clear();
   if (answer.end == answer_end::error) {

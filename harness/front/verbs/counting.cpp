@@ -5,13 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <sstream>
 
 #include "common/file.hpp"
-#include "harness/failure_message.hpp"
 #include "harness/front/counters/known_counters.hpp"
 #include "harness/front/counters/nsight_compute.hpp"
 #include "harness/front/process/child_process.hpp"
@@ -64,16 +62,8 @@ std::optional<answer_record> answer_in(const std::string& output) {
   return std::nullopt;
 }
 
-// How an expected failure failed; empty where the answer is of a stage that is right.
-std::string expected_failure_in(const answer_record& answer) {
-  const auto verification = optional_member<verification_record>(answer.content, "verification");
-  if (!verification || !verification->failed_as_expected || !verification->failure) return "";
-  return failure_message(*verification->failure);
-}
-
-std::chrono::milliseconds timeout_of(const profile_options& options) {
-  const std::chrono::duration<double> seconds(options.timeout_seconds.value_or(profile_timeout_seconds));
-  return std::chrono::duration_cast<std::chrono::milliseconds>(seconds);
+time_limits::seconds timeout_of(const profile_options& options) {
+  return time_limits::seconds(options.timeout_seconds.value_or(profile_timeout_seconds));
 }
 
 // What the worker says of the stage, among what Nsight Compute prints.
@@ -92,7 +82,7 @@ void read_answer(const std::string& output, stage_profile& result) {
 }
 
 void check_ending(const command_result& done) {
-  if (done.ending.by_signal || done.ending.code != 0)
+  if (!done.ending.is_success())
     throw environment_error(fmt::format("Nsight Compute {}:\n{}", done.ending.description(), done.output));
 }
 

@@ -2,14 +2,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "harness/accesses.hpp"
-#include "harness/failure_message.hpp"
 #include "harness/front/command_line/file_name.hpp"
 #include "harness/front/command_line/options.hpp"
 #include "harness/front/draw/block_picture.hpp"
@@ -73,16 +71,6 @@ access_choice choice_of(const draw_options& options, const std::string& stage) {
   return choice;
 }
 
-// The values that were given, and the first of the emulator's defaults for every other parameter.
-parameter_values draw_parameters(const track_description& track,
-                                 const std::vector<parameter_argument>& arguments) {
-  parameter_values values = given_parameters(track, arguments);
-  for (const auto& parameter : track.parameters) {
-    if (!parameter.verify_defaults.empty()) values.emplace(parameter.name, parameter.verify_defaults.front());
-  }
-  return values;
-}
-
 // "stages/.../stage.cu: 26, 42, 44"
 std::string lines_text(const accesses_record& accesses) {
   std::map<std::string, std::set<std::int64_t>> lines;
@@ -134,21 +122,18 @@ sight see(const draw_options& options, const worker_set& observed, const stage_d
           const parameter_values& parameters, const access_choice& choice) {
   status_line status;
   status.show(fmt::format("{}: observing", stage.path));
-  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(draw_timeout_seconds));
   const answer_record answer =
       observed.request({{"op", "accesses"},
                         {"stage", stage.path},
                         {"parameters", parameters},
                         {"seed", options.seed},
                         {"choice", choice}},
-                       std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
+                       time_limits::seconds(options.timeout_seconds.value_or(draw_timeout_seconds)));
   if (answer.end == answer_end::error)
     throw environment_error(fmt::format("{}: {}", stage.path, answer_text(answer)));
   sight seen{.accesses = member_or(answer.content, "accesses", accesses_record{})};
   if (answer.end == answer_end::failed) seen.failure = answer_text(answer);
-  const auto verification = optional_member<verification_record>(answer.content, "verification");
-  if (verification && verification->failed_as_expected && verification->failure)
-    seen.expected_failure = failure_message(*verification->failure);
+  seen.expected_failure = expected_failure_in(answer);
   return seen;
 }
 
@@ -191,7 +176,7 @@ int draw_stage(const draw_options& options) {
   const worker_set observed(backend::observed);
   if (!observed.problem().empty()) throw environment_error(observed.problem());
 
-  const parameter_values parameters = draw_parameters(*track, options.parameters);
+  const parameter_values parameters = completed_parameters(*track, options.parameters, default_set::verify);
   const sight seen = see(options, observed, *stage, parameters, choice);
   const accesses_record& accesses = seen.accesses;
   if (!seen.failure.empty()) {

@@ -34,15 +34,11 @@ namespace {
 
 constexpr std::chrono::minutes occupancy_timeout{10};  // nvcc compiles a stage six times
 
-// The values that were given, and the first default of every other parameter: the emulator's, the same on
-// either device, so that their counters can be compared; or those that the stage's page times it with.
+// By default the emulator's, the same on either device, so that their counters can be compared; or those that
+// the stage's page times it with.
 parameter_values profile_parameters(const track_description& track, const profile_options& options) {
-  parameter_values values = given_parameters(track, options.parameters);
-  for (const auto& parameter : track.parameters) {
-    const auto& defaults = options.bench_size ? parameter.bench_defaults : parameter.verify_defaults;
-    if (!defaults.empty()) values.emplace(parameter.name, defaults.front());
-  }
-  return values;
+  return completed_parameters(track, options.parameters,
+                              options.bench_size ? default_set::bench : default_set::verify);
 }
 
 // Refuses what cannot be counted on this device, before anything is.
@@ -222,7 +218,7 @@ nlohmann::json occupancy_of(const profile_options& options, const stage_profile&
                                    kernels.dump()};
   for (const auto& [name, value] : parameters) command.insert(command.end(), {"--" + name, value.text()});
   const command_result done = run_command(command, occupancy_timeout);
-  if (done.ending.by_signal || done.ending.code != 0)
+  if (!done.ending.is_success())
     throw environment_error(fmt::format("--occupancy: {}: {}", of.stage, done.output));
   return nlohmann::json::parse(done.output);
 }

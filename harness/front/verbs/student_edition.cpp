@@ -45,7 +45,7 @@ bool is_left_out(const std::string& file) {
 std::vector<std::string> tracked_files() {
   const command_result listed =
       run_command({"/usr/bin/env", "git", "-C", source_root, "ls-files", "-z"}, listing_timeout);
-  if (listed.ending.by_signal || listed.ending.code != 0) {
+  if (!listed.ending.is_success()) {
     throw environment_error(fmt::format("a student edition is made of the files that Git tracks in {}: {}",
                                         source_root, cleaned(listed.output, 200)));
   }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -40,9 +39,8 @@ struct trace_options {
 
 constexpr double trace_timeout_seconds = 600;
 
-std::chrono::milliseconds trace_timeout(const trace_options& options) {
-  const std::chrono::duration<double> seconds(options.timeout_seconds.value_or(trace_timeout_seconds));
-  return std::chrono::duration_cast<std::chrono::milliseconds>(seconds);
+time_limits::seconds trace_timeout(const trace_options& options) {
+  return time_limits::seconds(options.timeout_seconds.value_or(trace_timeout_seconds));
 }
 
 // "redact_04_two_pass.rows_600000": the stage and what was chosen.
@@ -66,18 +64,6 @@ trace_files files_of(std::string stem) {
     if (stem.ends_with(ending)) stem.resize(stem.size() - ending.size());
   }
   return {stem + ".trace.json", stem + (is_png ? ".png" : ".svg"), stem + ".nsys-rep"};
-}
-
-// The values that were given, and the first default of every other parameter: the page's on a GPU, the
-// emulator's own there.
-parameter_values trace_parameters(const track_description& track, const trace_options& options,
-                                  bool modelled) {
-  parameter_values values = given_parameters(track, options.parameters);
-  for (const auto& parameter : track.parameters) {
-    const auto& defaults = modelled ? parameter.verify_defaults : parameter.bench_defaults;
-    if (!defaults.empty()) values.emplace(parameter.name, defaults.front());
-  }
-  return values;
 }
 
 nlohmann::json trace_request(const char* op, const stage_description& stage,
@@ -109,7 +95,7 @@ void keep_report(const trace_options& options, const std::vector<std::string>& w
   command.insert(command.end(), worker.begin(), worker.end());
   command.insert(command.end(), {"--once", message.dump()});
   const command_result done = run_command(command, trace_timeout(options));
-  if (done.ending.by_signal || done.ending.code != 0) {
+  if (!done.ending.is_success()) {
     std::printf("no report of Nsight Systems: it %s\n", done.ending.description().c_str());
     return;
   }
@@ -185,7 +171,9 @@ int trace_stage(const trace_options& options) {
 
   const std::vector<trace_files> files = checked_files(options, selection, modelled);
   const std::string drawn_by = files.back().picture.ends_with(".png") ? svg_program() : "";
-  const parameter_values parameters = trace_parameters(*selection.track, options, modelled);
+  // The page's sizes on a GPU, the emulator's own there.
+  const parameter_values parameters = completed_parameters(
+      *selection.track, options.parameters, modelled ? default_set::verify : default_set::bench);
   std::vector<stage_timeline> timelines;
   for (const stage_description* stage : selection.stages) {
     auto one = traced(connected.workers, *stage, parameters, options);

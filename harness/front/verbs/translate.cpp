@@ -14,6 +14,7 @@
 #include "common/run_time/compiler.hpp"
 #include "common/utf8.hpp"
 #include "harness/front/command_line/options.hpp"
+#include "harness/front/exercises/marked_source.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
 #include "harness/front/output/table.hpp"
@@ -42,16 +43,6 @@ std::string read_ptx(const std::string& path) {
     throw file_error(path, fmt::format("is larger than {}, which is the most PTX that is read",
                                        humanised_bytes(static_cast<double>(ptx::most_bytes))));
   return text;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
 }
 
 // "FILE:LINE:COLUMN: message", the line, and a caret below the place.
