@@ -80,7 +80,7 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args(arguments)
-    drawn = picture(tables.Records(tables.RECORDS))
+    drawn = picture(tables.first_with(tables.every_device(), TRACK))
     name = PICTURE.relative_to(tables.ROOT)
     if PICTURE.exists() and PICTURE.read_text(encoding="utf-8") == drawn:
         return 0

@@ -444,6 +444,13 @@ def ladder_cell(row):
     return words.get(row["status"], "FAILED")
 
 
+def every_device():
+    """The records of the H200, and with them those of the other devices."""
+    records = Records(RECORDS)
+    records.other_devices = [Records(directory) for directory in sorted(RECORDS.parent.glob("*/")) if directory.name != RECORDS.name]
+    return records
+
+
 def first_with(records, track, stage=None):
     """The records of the device with the most rows of today's kernels of the track, or of the stage; of equals the one with the
     most parameter sets, and of these the first."""
@@ -948,9 +955,8 @@ def older_rows(records):
 def main(arguments):
     if arguments not in ([], ["--check"]):
         sys.exit(__doc__)
-    records = Records(RECORDS)
+    records = every_device()
     records.claims, records.figures = claims.read_all(ROOT), claims.read_figures(ROOT)
-    records.other_devices = [Records(directory) for directory in sorted(RECORDS.parent.glob("*/")) if directory.name != RECORDS.name]
     stale = []
     for path in sorted([ROOT / "README.md", ROOT / "docs" / "counters.md", ROOT / "docs" / "nsight-labs.md", ROOT / "docs" / "peers.md", *ROOT.glob("docs/slides/*.md"), *ROOT.glob("stages/**/*.md")]):
         old = path.read_text()

@@ -1,4 +1,5 @@
 // The track's wrong kernels, each to be refused for one mistake; a few right twins among them.
+#include <algorithm>
 #include <map>
 #include <set>
 #include <type_traits>
@@ -269,6 +270,14 @@ STAGE(chain_never_cleared, {.idea = "flags of the launch before",
                             .workspace_bytes = links_bytes,
                             .tile = block_threads,
                             .relative_error = relative_error});
+
+// Has room for 1024 partial results, each of 1024 values: right at every size that the emulator measures.
+void first_million(const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+  launch_twice(in, out, scratch, std::min(in.n, std::int64_t{1} << 20), stream);
+}
+
+WRONG(room_for_1024, failure_kind::wrong, on_emulator("n=4299999 "),
+      as_stage("room for 1024 partial results", first_million));
 
 // Takes scratch memory whose bits are all set for its own mark of nothing done yet.
 namespace counts_on_ones {
