@@ -71,7 +71,7 @@ def picture(records, track=TRACK):
                 lines.append(f'<text class="figure" x="{left + length + 5:.1f}" y="{top + BAR - 3}">{text}</text>')
         lines.append(f'<line x1="{left + PANEL}" x2="{left + PANEL}" y1="{TOP - 8}" y2="{TOP + ROW * len(stages) - 2}"/>')
     device = next(iter(found[0][1].values()))["run"]["device"]["name"]
-    note = f"{common + ', ' if common else ''}{device}. A full bar, at the dotted line, is the speed of light: a copy of the same bytes in the same run."
+    note = f"{common + ', ' if common else ''}{device}. A full bar is the speed of light: a copy of the same bytes."
     lines.append(f'<text class="note" x="{NAMES}" y="{height - 12}">{escape(note)}</text>')
     return "\n".join([*lines, "</svg>", ""])
 
