@@ -337,8 +337,18 @@ TEST_CASE("the files of a folder are so many processes, and a copy is none") {
           "the record of 2020-01-01T00:00:00Z is left out"});
   CHECK(document(out).at("rows")[0].at("old").at("processes") == 4);
   CHECK(document(out).at("rows")[0].at("new").at("processes") == 4);
+  // The same in one file, a line each.
+  std::string lines;
+  for (const char* name : {"1.json", "2.json", "3.json", "4.json"})
+    lines += document(directory / "old" / name).dump() + "\n";
+  fs::create_directory(directory / "records");
+  put(directory / "records" / "ladder.jsonl", lines);
+  expect(compare(directory / "records", directory / "new", {"--json", out.string()}), 0, {"1 SAME"});
+  CHECK(document(out).at("rows")[0].at("old").at("processes") == 4);
+  put(directory / "records" / "ladder.jsonl", lines + "{");
+  expect(compare(directory / "records", directory / "new"), 2, {"ladder.jsonl: is no JSON"});
   fs::create_directory(directory / "empty");
-  expect(compare(directory / "old", directory / "empty"), 2, {"holds no .json file"});
+  expect(compare(directory / "old", directory / "empty"), 2, {"holds no .json or .jsonl file"});
   put(directory / "empty" / "broken.json", "{");
   expect(compare(directory / "old", directory / "empty"), 2, {"broken.json: is no JSON"});
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "common/file.hpp"
 #include "common/utf8.hpp"
@@ -103,19 +104,29 @@ recorded_row recorded_row_of(const json& run, const json& group, const json& row
   return read;
 }
 
-// The document in a file. Throws usage_error for anything but JSON of a bounded size.
-json document_of(const std::string& path) {
+json parsed(const std::string& path, const std::string& text) {
+  try {
+    return json::parse(text);
+  } catch (const json::exception& problem) {
+    refuse_file(path, fmt::format("is no JSON, or was cut short: {}", words_of(problem)));
+  }
+}
+
+// The documents in a file: of a name that ends with .jsonl one a line. Throws usage_error for anything but
+// JSON of a bounded size.
+std::vector<json> documents_of(const std::string& path) {
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(path, error);
   if (!error && bytes > largest_file)
     refuse_file(path, fmt::format("{} are too many for a result file; {} are read at most",
                                   humanised_bytes(static_cast<double>(bytes)),
                                   humanised_bytes(static_cast<double>(largest_file))));
-  try {
-    return json::parse(read_text(path));
-  } catch (const json::exception& problem) {
-    refuse_file(path, fmt::format("is no JSON, or was cut short: {}", words_of(problem)));
-  }
+  const std::string text = read_text(path);
+  if (fs::path(path).extension() != ".jsonl") return {parsed(path, text)};
+  std::vector<json> documents;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) documents.push_back(parsed(path, line));
+  return documents;
 }
 
 // Whether a document calls itself something else that the lab writes.
@@ -154,12 +165,13 @@ std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".json" && entry.is_regular_file(error))
+    const fs::path extension = entry.path().extension();
+    if ((extension == ".json" || extension == ".jsonl") && entry.is_regular_file(error))
       files.push_back(entry.path().string());
   }
   if (error) refuse_file(folder, "cannot be read: " + error.message());
   std::sort(files.begin(), files.end());
-  if (files.empty()) refuse_file(folder, "holds no .json file");
+  if (files.empty()) refuse_file(folder, "holds no .json or .jsonl file");
   return files;
 }
 
@@ -209,15 +221,16 @@ recorded_side read_side(const std::string& path) {
   std::map<row_name, std::vector<recorded_row>> by_name;
   std::vector<row_name> order;
   for (const std::string& file : is_folder ? files_in(path) : std::vector{path}) {
-    const json document = document_of(file);
-    if (is_folder && is_other_record(document)) {
-      side.remarks.push_back(fmt::format("{} is left out: another record of the lab's", escaped(file)));
-      continue;
-    }
-    for (recorded_row& row : rows_of(file, document)) {
-      auto& rows = by_name[row.name];
-      if (rows.empty()) order.push_back(row.name);
-      rows.push_back(std::move(row));
+    for (const json& document : documents_of(file)) {
+      if (is_folder && is_other_record(document)) {
+        side.remarks.push_back(fmt::format("{} is left out: another record of the lab's", escaped(file)));
+        continue;
+      }
+      for (recorded_row& row : rows_of(file, document)) {
+        auto& rows = by_name[row.name];
+        if (rows.empty()) order.push_back(row.name);
+        rows.push_back(std::move(row));
+      }
     }
   }
   for (const row_name& name : order) side.rows.push_back(merged(std::move(by_name[name]), side.remarks));

@@ -45,8 +45,9 @@ struct recorded_side {
   std::vector<std::string> remarks;  // files and rows that were left out, and why
 };
 
-// Reads a result file, or all result files that lie in a folder. The same row in several files of a folder is
-// taken as that many processes if sources and conditions agree; of older ones that differ the remarks tell.
+// Reads a result file (of a .jsonl file each line is one), or all result files that lie in a folder. The same
+// row several times is taken as that many processes if sources and conditions agree; of older ones that
+// differ the remarks tell.
 // Strings are cleaned. Throws usage_error, which names the file, for what is no result file, is of another
 // version, is truncated, larger than 256 MiB, holds a time that is not positive or no timed row at all;
 // file_error for what cannot be read.
