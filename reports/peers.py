@@ -12,9 +12,9 @@ memory), CuPy, PyTorch, Triton with the kernels of its tutorials' kind, pandas, 
 is named and left out. cuDNN may try its algorithms in the call that is not timed (`torch.backends.cudnn.benchmark`), and Triton its
 configurations. No peer may use TF32.
 
-Every peer is compared first: its outputs at 2000 places, both ends among them, with those of NumPy in float64 over the values that
+Every peer is compared first: its outputs (all, or at 2000 places with both ends among them, or whole rows: docs/peers.md), with those of NumPy in float64 over the values that
 they are made of, a sum with NumPy's in float64, and a histogram whole. One that is wrong gets no time. On the GPU, times are those
-between two events on the default stream, the L2 cache filled with other data before each, while the call is enqueued; the median of
+between two events on the default stream, the L2 cache filled with other data before each, meanwhile the host enqueues a call that waits for nothing; the median of
 at least 10 samples, which end after 1 s, or of at least 3 where 10 take longer than 3 s. The inputs lie on the GPU already. Peers on
 the CPU are timed by the clock, three times. What a peer cannot take (memory, a size beyond its indices) is a row with the reason. A
 copy of the same bytes is timed in the same process, for the percentage. A GPU that no longer answers after a peer's fault gets a new
@@ -348,7 +348,7 @@ class Problem:
     def compare(self, outputs, rounding=0.0):
         """The largest error, relative to what the track says, without the `rounding` of the outputs themselves."""
         if self.track == "redact":
-            return 0.0 if list(outputs) == [redacted(*row) for row in self.values[:len(outputs)]] else math.inf
+            return 0.0 if list(outputs) == [redacted(*row) for row in self.values] else math.inf
         right, scale = self.right()
         found, right = numpy.asarray(self.taken(outputs), dtype=numpy.float64), numpy.asarray(right, dtype=numpy.float64)
         if found.shape != right.shape or not numpy.isfinite(found).all():

@@ -803,14 +803,16 @@ def best_stage(records, track, parameters):
     return min(rows, key=lambda row: row["timing"]["median"], default=None)
 
 
-def peers_document(records):
-    """What reports/peers.py has recorded last, and the records of its device; None where nothing is."""
+def peers_document(records, track):
+    """What reports/peers.py has recorded last of a track, or of any, and the records of its device; None where nothing is."""
     paths = [(one, one.directory / "peers.json") for one in (records, *records.other_devices)]
     found = [(read_json(path), one, path) for one, path in paths if path.exists()]
     for document, _, path in found:
-        if document.get("schema") != "kernel-lab-peers" or document.get("version") != 1 or not isinstance(document.get("created"), str):
+        is_right = isinstance(document, dict) and document.get("schema") == "kernel-lab-peers" and document.get("version") == 1
+        if not is_right or not isinstance(document.get("created"), str) or not isinstance(document.get("rows"), list):
             raise BrokenRecord(f"{path}: no record of reports/peers.py")
-    return max(found, key=lambda one: one[0]["created"], default=None)
+    having = [one for one in found if track == "summary" or any(isinstance(row, dict) and row.get("track") == track for row in one[0]["rows"])]
+    return max(having or found, key=lambda one: one[0]["created"], default=None)
 
 
 def sets_of_peers(document, track):
@@ -853,7 +855,7 @@ def share_text(operations, copy, median):
 def peers(records, track):
     """Other libraries' times for a track's problem, each beside a copy of the same bytes in the same process, and the track's best
     stage of the same parameters."""
-    found = peers_document(records)
+    found = peers_document(records, track)
     if found is None:
         return "Not recorded yet.\n"
     document, records, path = found

@@ -165,8 +165,8 @@ class array_track final : public track, trial_cost {
     return facts().is_spread ? measured : larger().nearly(measured);
   }
 
-  [[nodiscard]] parameter_values beyond(const parameter_values& measured) const override {
-    return facts().is_spread ? measured : larger().beyond(measured);
+  [[nodiscard]] parameter_values beyond(const parameter_values& measured, double most) const override {
+    return facts().is_spread ? measured : larger().beyond(measured, most);
   }
 
   [[nodiscard]] double declared_bound(const stage_entry& entry,

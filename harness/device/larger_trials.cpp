@@ -12,13 +12,6 @@
 #include "harness/device/inputs.hpp"
 
 namespace lab {
-namespace {
-
-// What one trial may cost.
-constexpr double most_of_one = emulated ? 1e8 : 5e7;
-
-}  // namespace
-
 // Numbers that follow a seed, one after the other.
 class draws {
  public:
@@ -69,11 +62,11 @@ parameter_values larger_trials::nearly(const parameter_values& measured) const {
   return cost_.of(values) < 0 ? measured : values;
 }
 
-parameter_values larger_trials::beyond(const parameter_values& measured) const {
+parameter_values larger_trials::beyond(const parameter_values& measured, double most) const {
   constexpr double wanted = 4.3e6;
-  if (!emulated || sizes_.empty() || cost_.of(measured) <= 0) return measured;
-  const double times = std::min(wanted / cost_.values(measured), most_of_one / cost_.of(measured));
-  if (times <= 1) return measured;
+  if (!emulated || sizes_.empty()) return measured;
+  const double times = wanted / cost_.values(measured);
+  if (times <= 1 || !(times <= most)) return measured;
   parameter_values values = measured;
   // An odd number, so that the last tile is not whole.
   const double size = static_cast<double>(values[sizes_[0]].whole()) * times;
@@ -196,6 +189,7 @@ std::string larger_trials::kind_of_trial(const trial& one) const {
 // Gives it sizes of so many values in all, fewer where each of them costs more. Returns what it costs;
 // negative where there are none.
 double larger_trials::resize(trial& one, draws& draw, double least, double most) const {
+  constexpr double most_of_one = emulated ? 1e8 : 5e7;
   constexpr int attempts = 6;
   const parameter_values given = one.parameters;
   for (int k = 0; k < attempts && most > least; ++k) {

@@ -48,8 +48,9 @@ class larger_trials {
   [[nodiscard]] parameter_values nearly(const parameter_values& measured) const;
 
   // Parameters as those that are measured, of 4 million values where the emulator measures fewer: a stage
-  // that holds at most 1024 partial results is right at those. No more than the cost of one trial allows.
-  [[nodiscard]] parameter_values beyond(const parameter_values& measured) const;
+  // that holds at most 1024 partial results is right at those. The measured ones where that is more than
+  // `most` times as many.
+  [[nodiscard]] parameter_values beyond(const parameter_values& measured, double most) const;
 
   // Some kinds of input of the `small` trials, at sizes that are measured.
   [[nodiscard]] std::vector<trial> at(const parameter_values& measured, const std::vector<trial>& small,

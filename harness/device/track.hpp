@@ -154,7 +154,8 @@ class track {
     return {};
   }
   // What was tried at small sizes, at larger ones; some of it at parameters that are nearly those that are
-  // measured, and on the emulator one exact trial of more values than are measured.
+  // measured, and on the emulator one exact trial of more values than are measured, at most so many times as
+  // many.
   [[nodiscard]] virtual std::vector<trial> larger_trials(const stage_entry& stage,
                                                          std::uint64_t seed) const = 0;
   [[nodiscard]] virtual std::vector<trial> other_inputs(const stage_entry& /*stage*/,
@@ -163,7 +164,9 @@ class track {
     return {};
   }
   [[nodiscard]] virtual parameter_values nearly(const parameter_values& measured) const { return measured; }
-  [[nodiscard]] virtual parameter_values beyond(const parameter_values& measured) const { return measured; }
+  [[nodiscard]] virtual parameter_values beyond(const parameter_values& measured, double /*most*/) const {
+    return measured;
+  }
   // What the stage asks for beyond the problem's own bound on errors, relative to the scale; 0 where it does
   // not.
   [[nodiscard]] virtual double declared_bound(const stage_entry& /*stage*/,

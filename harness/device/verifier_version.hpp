@@ -1,5 +1,6 @@
 // The version of the verifier, which is part of every proof's digest (reports/source_digest.py): whoever
-// makes it try or check more raises it, and all proofs are made anew.
+// makes it try or check more on a GPU raises it, and all proofs are made anew. Of what is tried on the
+// emulator alone, reports/proofs.py counts the proofs that an earlier verifier made.
 #pragma once
 
 namespace lab {

@@ -456,20 +456,21 @@ bool verifier::exact_at(const parameter_values& parameters) {
 void verifier::launch_at(const parameter_values& parameters) {
   phase_ = "at the measured size";
   record_.declared_bound = std::max(record_.declared_bound, track_.declared_bound(stage_, parameters));
-  std::vector<trial> exact = track_.exact_trials(stage_, parameters, seeds_.drawn);
   // On the emulator first in the other order, which tells whether blocks wait for earlier ones.
   const launch_setup random{.seed = seeds_.drawn, .reversed = emulated};
   {
     const auto work = track_.make(stage_, parameters, stream_);
     ++record_.cases;
     ++record_.trials;
+    const std::clock_t begun = std::clock();
     if (!check(*work, parameters, random)) return;
+    const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
     // On a GPU launches are repeated while they are timed.
     if (emulated && !stage_.traits.nondeterministic)
       check_same_bits(*work, {.parameters = parameters}, random);
+    if (!record_.passed || !try_all(*work, track_.exact_trials(stage_, parameters, seeds_.drawn))) return;
+    try_beyond(parameters, seconds);
     if (!record_.passed) return;
-    if (!exact.empty() && try_beyond(parameters)) exact.erase(exact.begin());
-    if (!record_.passed || !try_all(*work, exact)) return;
   }
   phase_ = "near the measured size";
   parameter_values nearly = track_.nearly(parameters);
@@ -479,18 +480,17 @@ void verifier::launch_at(const parameter_values& parameters) {
   if (record_.passed) try_all(*work, track_.other_inputs(stage_, nearly, seeds_.drawn));
 }
 
-// The first of the exact trials, of more values than are measured; whether there was one.
-bool verifier::try_beyond(const parameter_values& measured) {
-  const parameter_values beyond = track_.beyond(measured);
-  if (beyond == measured || !track_.unsupported(stage_, beyond).empty()) return false;
+// The first of the exact trials, of more values than are measured, where a launch and its check took so many
+// seconds of processor time at those: it may take a few.
+void verifier::try_beyond(const parameter_values& measured, double seconds) {
+  constexpr double most_seconds = 3;
+  const parameter_values beyond = track_.beyond(measured, most_seconds / seconds);
+  if (beyond == measured || !track_.unsupported(stage_, beyond).empty()) return;
   std::vector<trial> exact = track_.exact_trials(stage_, beyond, seeds_.drawn);
-  const auto work = made_if_it_fits(beyond);
-  if (work == nullptr || exact.empty()) return false;
+  if (exact.empty()) return;
   exact.resize(1);
   phase_ = "beyond the measured size";
-  try_all(*work, exact);
-  phase_ = "at the measured size";
-  return true;
+  if (const auto work = made_if_it_fits(beyond)) try_all(*work, exact);
 }
 
 // Trials of one size, one after the other.

@@ -70,7 +70,7 @@ class verifier {
   void try_one(const trial& one, std::size_t place);
   void check_one_after_another(workload& work, const trial& one);
   void check_in_a_row(workload& work, const trial& one);
-  bool try_beyond(const parameter_values& measured);
+  void try_beyond(const parameter_values& measured, double seconds);
   bool try_all(workload& work, const std::vector<trial>& all);
   void launch_at(const parameter_values& parameters);
   void look_for_other_bits();

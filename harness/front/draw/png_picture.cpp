@@ -66,7 +66,7 @@ std::string png_of(const std::string& svg, const std::string& program) {
   write_file(in.string(), svg);
   const command_result done = run_command(command_of(program, in, out, svg), drawing_timeout);
   std::error_code error;
-  if (done.ending.by_signal || done.ending.code != 0 || !fs::is_regular_file(out, error)) {
+  if (!done.ending.is_success() || !fs::is_regular_file(out, error)) {
     throw environment_error(
         fmt::format("{} made no PNG: {}", program,
                     cleaned(done.output.empty() ? done.ending.description() : done.output, 300)));

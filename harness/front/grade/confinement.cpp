@@ -79,7 +79,7 @@ confinement::confinement(bool unconfined) : prlimit_(find_program("prlimit", {"/
   if (!bubblewrap.empty()) {
     bubblewrap_ = bubblewrap;
     const auto tried = run_command(around({"/usr/bin/env", "true"}, {}), std::chrono::seconds(10));
-    if (!tried.ending.by_signal && tried.ending.code == 0) {
+    if (tried.ending.is_success()) {
       const auto version = run_command({bubblewrap, "--version"}, std::chrono::seconds(10));
       version_ = cleaned(version.output.substr(0, version.output.find('\n')), 60);
       return;
