@@ -66,6 +66,7 @@ constexpr const char* habits = R"cuda(
 #include <cstdint>
 #include <cstdio>
 int32_t min(int32_t a, int32_t b);
+__device__ int half(int x) { return x / 2; }
 __global__ void add(int* a, float by, int n) { if (threadIdx.x < n) a[threadIdx.x] += min((int)by, 7); }
 static cudaError_t again(const void* kernel, void** arguments) {
   return cudaLaunchKernel(kernel, dim3(1), dim3(32), arguments, 0, 0);
@@ -262,10 +263,10 @@ TEST_CASE("what nvcc lets pass runs, and a call that is wrong is told with its l
   expect(emulate({source}), 0, {"forgot 5 pointer 3 2 1 1\n"});
   expect(emulate({source, "--", "wrong"}), 6,
          {"unknown 98",
-          "habits.cu:7: cudaLaunchKernel: the parameters of the kernel at this address are not known",
-          "habits.cu:30: cudaMemcpy: the destination is null", "habits.cu:31: cudaFree: ",
-          "habits.cu:32: add: launch refused: it asks for a block of (2048,1,1) threads",
-          "habits.cu:33: add: argument 1 of its launch points to host memory"});
+          "habits.cu:8: cudaLaunchKernel: the parameters of the kernel at this address are not known",
+          "habits.cu:31: cudaMemcpy: the destination is null", "habits.cu:32: cudaFree: ",
+          "habits.cu:33: add: launch refused: it asks for a block of (2048,1,1) threads",
+          "habits.cu:34: add: argument 1 of its launch points to host memory"});
 }
 
 TEST_CASE("a block of more threads than __launch_bounds__ says is refused") {

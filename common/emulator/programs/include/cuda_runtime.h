@@ -18,6 +18,7 @@
 #include <new>
 #include <utility>
 
+#define LAB_EMULATOR_PROGRAM
 #include "common/emulator/core/cuda_runtime.hpp"
 #include "common/emulator/programs/graph_api.hpp"
 #include "common/emulator/programs/program_api.hpp"
