@@ -66,6 +66,7 @@ constexpr const char* habits = R"cuda(
 #include <cstdint>
 #include <cstdio>
 int32_t min(int32_t a, int32_t b);
+__device__ int half(int x) { return x / 2; }
 __global__ void add(int* a, float by, int n) { if (threadIdx.x < n) a[threadIdx.x] += min((int)by, 7); }
 static cudaError_t again(const void* kernel, void** arguments) {
   return cudaLaunchKernel(kernel, dim3(1), dim3(32), arguments, 0, 0);
@@ -169,6 +170,51 @@ int main() {
 }
 )cuda";
 
+// Kernels that say how many threads their blocks have at most.
+constexpr const char* launch_bounds = R"cuda(
+#include <cstdio>
+#include <tuple>
+template <class T> struct config { static constexpr int threads = 96; };
+constexpr int block = 128;
+namespace one {
+__global__ void __launch_bounds__(block) bounded(int* p) { p[threadIdx.x] = 1; }
+__global__ void __launch_bounds__(64, 2) bounded(float* p) { p[threadIdx.x] = 1; }
+}
+namespace {
+__global__ __launch_bounds__(block / 2, 4) void halved(int* p) { auto [a, b] = std::make_tuple(1, 2.5f); p[threadIdx.x] = a + (int)b; }
+}
+extern "C" __launch_bounds__(2 * block) __global__ void twice(int* p) { p[threadIdx.x] = 1; }
+extern "C" { __global__ void __launch_bounds__(32) last(int* p) { *p = 1; } }
+template <int threads> __global__ void __launch_bounds__(threads) any(int* p) { p[threadIdx.x] = threads; }
+__global__ void __launch_bounds__(config<int>::threads) of_config(int* p) { *p = 1; }
+static void tell() { printf("%d ", (int)cudaGetLastError()); }
+int main(int count, char**) {
+  int* p; cudaMalloc(&p, 4096);
+  halved<<<1, 64>>>(p); tell();
+  twice<<<1, dim3(16, 16)>>>(p); tell();
+  any<64><<<1, 64>>>(p); tell();
+  of_config<<<1, 96>>>(p); tell();
+  last<<<1, 32>>>(p); tell();
+  one::bounded<<<1, 128>>>(p); tell();
+  one::bounded<<<1, 64>>>((float*)p); tell();
+  cudaFuncAttributes attributes; cudaFuncGetAttributes(&attributes, halved);
+  int grid, size; cudaOccupancyMaxPotentialBlockSize(&grid, &size, last);
+  printf("most %d %d\n", attributes.maxThreadsPerBlock, size);
+  const cudaExtent extent = make_cudaExtent(10, 3, 2);
+  cudaPitchedPtr layers; char seen[60]; int sum = 0;
+  cudaMalloc3D(&layers, extent); cudaMemset3D(layers, 1, extent);
+  cudaMemset3DAsync(layers, 2, make_cudaExtent(10, 1, 2));
+  cudaMemcpy3DParms copy = {}; copy.srcPtr = layers; copy.dstPtr = make_cudaPitchedPtr(seen, 10, 10, 3); copy.extent = extent;
+  copy.kind = cudaMemcpyDeviceToHost; cudaMemcpy3D(&copy);
+  for (char c : seen) sum += c;
+  printf("sum %d\n", sum);
+  if (count == 1) return 0;
+  halved<<<1, 65>>>(p); tell();
+  twice<<<1, dim3(16, 17)>>>(p); tell();
+  void* arguments[] = {&p}; cudaLaunchKernel((void*)last, 1, 64, arguments, 0, 0); tell();
+}
+)cuda";
+
 }  // namespace
 
 TEST_CASE("global objects of a program use the runtime before main and behind it") {
@@ -217,8 +263,21 @@ TEST_CASE("what nvcc lets pass runs, and a call that is wrong is told with its l
   expect(emulate({source}), 0, {"forgot 5 pointer 3 2 1 1\n"});
   expect(emulate({source, "--", "wrong"}), 6,
          {"unknown 98",
-          "habits.cu:7: cudaLaunchKernel: the parameters of the kernel at this address are not known",
-          "habits.cu:30: cudaMemcpy: the destination is null", "habits.cu:31: cudaFree: ",
-          "habits.cu:32: add: launch refused: it asks for a block of (2048,1,1) threads",
-          "habits.cu:33: add: argument 1 of its launch points to host memory"});
+          "habits.cu:8: cudaLaunchKernel: the parameters of the kernel at this address are not known",
+          "habits.cu:31: cudaMemcpy: the destination is null", "habits.cu:32: cudaFree: ",
+          "habits.cu:33: add: launch refused: it asks for a block of (2048,1,1) threads",
+          "habits.cu:34: add: argument 1 of its launch points to host memory"});
+}
+
+TEST_CASE("a block of more threads than __launch_bounds__ says is refused") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "bounds.cu").string();
+  lab::test::put(source, launch_bounds);
+  expect(emulate({source}), 0, {"0 0 0 0 0 0 0 most 64 32\nsum 80\n"});
+  expect(emulate({source, "--", "wrong"}), 1,
+         {"sum 80\n1 1 1 ",
+          "bounds.cu:39: (anonymous namespace)::halved: launch refused: it asks for a block of 65 threads, "
+          "where "
+          "__launch_bounds__ says 64",
+          "bounds.cu:40: twice: ", "bounds.cu:41: last: "});
 }

@@ -240,6 +240,10 @@ TEST_CASE("kernels are made known by their addresses where something launches by
   const std::string kernel = "__lab_global__ void k(int* a) { *a = 1; }\n";
   CHECK(contains(rewrite_cuda(kernel + launch).text, "know_kernel(&k)"));
   CHECK_FALSE(contains(rewrite_cuda(kernel).text, "know_kernel"));
+  const std::string bounds = "__attribute__((__lab_launch_bounds__(32 * (4 + 0), 2))) ";
+  CHECK(contains(rewrite_cuda(bounds + kernel).text, "::lab::emulator::bound_kernel("));
+  CHECK_FALSE(contains(rewrite_cuda(bounds + kernel).text, "__attribute__"));
+  CHECK_FALSE(contains(rewrite_cuda("template <class T> " + bounds + kernel).text, "bound"));
   // The name of a template, or of two kernels, is no address.
   CHECK_FALSE(contains(rewrite_cuda("template <class T> " + kernel + launch).text, "know_kernel"));
   CHECK_FALSE(contains(rewrite_cuda(kernel + "__lab_global__ void k(float* a) { *a = 1; }\n" + launch).text,

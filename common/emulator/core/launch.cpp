@@ -65,7 +65,7 @@ struct refusal {
 };
 
 std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dynamic_shared_limit,
-                              std::size_t static_shared) {
+                              std::size_t static_shared, std::size_t most_threads) {
   const dim3 grid = config.gridDim, block = config.blockDim;
   const auto threads = std::uint64_t{block.x} * block.y * block.z;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535) {
@@ -75,6 +75,10 @@ std::optional<refusal> refuse(const cudaLaunchConfig_t& config, std::size_t dyna
   if (threads == 0 || threads > block_size_limit || block.x > 1024 || block.y > 1024 || block.z > 64) {
     return refusal{cudaErrorInvalidConfiguration,
                    "a block of " + text_of(block) + " threads; from 1 to 1024 are possible, 64 in z"};
+  }
+  if (threads > most_threads) {
+    return refusal{cudaErrorInvalidValue, format("a block of %llu threads, where __launch_bounds__ says %zu",
+                                                 static_cast<unsigned long long>(threads), most_threads)};
   }
   if (static_shared > shared_bytes_default) {
     return refusal{
@@ -464,7 +468,29 @@ cudaError_t run_launch(const cudaLaunchConfig_t& config, const kernel_call& call
   }
 }
 
+struct block_limits {
+  std::mutex mutex;
+  std::map<const void*, std::size_t> all;
+};
+block_limits& limits_of_kernels() {
+  static never_destroyed<block_limits> one;
+  return *one;
+}
+
 }  // namespace
+
+void set_block_limit(const void* kernel, std::size_t threads) {
+  block_limits& limits = limits_of_kernels();
+  const std::lock_guard lock(limits.mutex);
+  limits.all[kernel] = threads;
+}
+
+std::size_t block_limit(const void* kernel) {
+  block_limits& limits = limits_of_kernels();
+  const std::lock_guard lock(limits.mutex);
+  const auto found = limits.all.find(kernel);
+  return found == limits.all.end() ? std::size_t{block_size_limit} : found->second;
+}
 
 cudaError_t refuse_launch(const kernel_call& call, cudaError_t error, const std::string& what) {
   add_diagnostic_of_call(kernel_name(call.kernel) + ": launch refused: it asks for " + what);
@@ -472,8 +498,8 @@ cudaError_t refuse_launch(const kernel_call& call, cudaError_t error, const std:
 }
 
 cudaError_t check_launch(const cudaLaunchConfig_t& config, const kernel_call& call) {
-  const auto refused =
-      refuse(config, dynamic_shared_limit(the_device(), call.kernel), static_shared_bytes(call.kernel));
+  const auto refused = refuse(config, dynamic_shared_limit(the_device(), call.kernel),
+                              static_shared_bytes(call.kernel), block_limit(call.kernel));
   return refused ? refuse_launch(call, refused->error, refused->why) : cudaSuccess;
 }
 
@@ -511,7 +537,8 @@ cudaError_t launch(const cudaLaunchConfig_t& asked, const kernel_call& asked_cal
   std::unique_lock lock(on.mutex);
   auto refused = attributes.refused;
   if (!refused)
-    refused = refuse(config, dynamic_shared_limit(on, call.kernel), static_shared_bytes(call.kernel));
+    refused = refuse(config, dynamic_shared_limit(on, call.kernel), static_shared_bytes(call.kernel),
+                     block_limit(call.kernel));
   if (!refused && of_kernel && text_of(*of_kernel) != text_of(*call.cluster))
     refused = refusal{cudaErrorInvalidClusterSize, "clusters of " + text_of(*call.cluster) +
                                                        " blocks, where __cluster_dims__ says " +
@@ -586,7 +613,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   const std::size_t static_bytes = static_shared_bytes(kernel);
   const std::size_t block_bytes =
       (static_bytes + dynamic_shared_bytes + reserved_of_block + granularity - 1) / granularity * granularity;
-  const bool is_possible = static_cast<std::size_t>(block_size) <= block_size_limit &&
+  const bool is_possible = static_cast<std::size_t>(block_size) <= block_limit(kernel) &&
                            static_bytes <= shared_bytes_default && dynamic_shared_bytes <= shared_bytes &&
                            block_bytes <= shared_bytes;
   *blocks =

@@ -121,8 +121,11 @@ struct alignas(4) emulated_half2 {
 
 using __half = emulated_half<lab::emulator::binary16>;
 using __half2 = emulated_half2<lab::emulator::binary16>;
+// A program may have these words for itself, unless it includes cuda_fp16.h (programs/narrow_functions.hpp).
+#ifndef LAB_EMULATOR_PROGRAM
 using half = __half;
 using half2 = __half2;
+#endif
 using __nv_bfloat16 = emulated_half<lab::emulator::brain16>;
 using __nv_bfloat162 = emulated_half2<lab::emulator::brain16>;
 using nv_bfloat16 = __nv_bfloat16;

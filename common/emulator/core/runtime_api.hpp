@@ -621,6 +621,11 @@ const void* object_address([[maybe_unused]] const T& argument) {
 
 cudaError_t launch(const cudaLaunchConfig_t& config, const kernel_call& call);
 
+// The most threads of a block that the kernel's __launch_bounds__() allows.
+void set_block_limit(const void* kernel, std::size_t threads);
+// Without such bounds, what the device allows.
+std::size_t block_limit(const void* kernel);
+
 }  // namespace lab::emulator
 
 // Runs the whole grid before it returns. A kernel that fails makes it return cudaErrorLaunchFailure at once,

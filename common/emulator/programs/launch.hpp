@@ -143,6 +143,16 @@ struct take_address_for {
   auto operator()(void (*kernel)(Arguments...)) const { return kernel; }
 };
 
+// What stands behind a kernel with __launch_bounds__(threads), where the kernel's name means one function.
+template <class Use>
+bool bound_kernel(Use use, long long threads) {
+  if constexpr (std::is_invocable_v<Use, take_address>) {
+    if (threads > 0 && threads <= block_size_limit)
+      set_block_limit(reinterpret_cast<const void*>(use(take_address{})), static_cast<std::size_t>(threads));
+  }
+  return true;
+}
+
 // A launch that waits for the kernel's arguments. `call` calls the kernel; `use` hands its name to a
 // function, and `name` is how the program writes it.
 template <class Call, class Use>

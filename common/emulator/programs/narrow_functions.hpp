@@ -11,6 +11,9 @@
 #include "common/emulator/core/narrow_float.hpp"
 #include "common/emulator/programs/device_functions.hpp"
 
+using half = __half;
+using half2 = __half2;
+
 namespace lab::emulator {
 
 enum class narrow_rounding { nearest, to_zero, up, down };

@@ -176,7 +176,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
   *attributes = {};
   for (const shared_variable& variable : shared_variables(kernel))
     attributes->sharedSizeBytes += variable.bytes;
-  attributes->maxThreadsPerBlock = static_cast<int>(block_size_limit);
+  attributes->maxThreadsPerBlock = static_cast<int>(block_limit(kernel));
   attributes->ptxVersion = attributes->binaryVersion = 90;
   attributes->maxDynamicSharedSizeBytes = static_cast<int>(shared_bytes_default);
   attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
@@ -298,6 +298,18 @@ cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int byte, std::size_t
                               std::size_t height, cudaStream_t stream) {
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
   return cudaMemset2D(to, pitch, byte, width_bytes, height);
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int byte, cudaExtent extent) {
+  for (std::size_t layer = 0; layer < extent.depth; ++layer) {
+    const cudaError_t result = cudaMemset2D(static_cast<char*>(to.ptr) + layer * to.pitch * to.ysize,
+                                            to.pitch, byte, extent.width, extent.height);
+    if (result != cudaSuccess) return result;
+  }
+  return accept();
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int byte, cudaExtent extent, cudaStream_t stream) {
+  if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+  return cudaMemset3D(to, byte, extent);
 }
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t, int device, cudaStream_t stream) {
   if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);

@@ -312,6 +312,8 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* what, cudaStream_t stream
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int byte, std::size_t width_bytes, std::size_t height);
 cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int byte, std::size_t width_bytes,
                               std::size_t height, cudaStream_t stream = nullptr);
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int byte, cudaExtent extent);
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int byte, cudaExtent extent, cudaStream_t stream = nullptr);
 
 enum cudaMemoryAdvise : int {
   cudaMemAdviseSetReadMostly = 1,

@@ -16,6 +16,7 @@ namespace lab::front {
 namespace {
 
 constexpr std::string_view chevron_launch = "::lab::emulator::chevrons(";
+constexpr std::string_view launch_bounds = "__lab_launch_bounds__";  // within __attribute__(( ))
 constexpr std::string_view lambda_argument = "lab_arguments";
 constexpr std::string_view dynamic_shared = "::lab::emulator::dynamic_shared_memory{}";
 
@@ -649,7 +650,26 @@ class rewriter {
     while (parameters > statement && !is(parameters, ")")) --parameters;
     if (!is(parameters, ")") || partner_[parameters] == no_token || partner_[parameters] < 1) return;
     const std::size_t name = partner_[parameters] - 1;
-    if (is_identifier(name) && !is(name - 1, "::")) kernels_[tokens_[name].text].push_back(partner_[brace]);
+    if (!is_identifier(name) || is(name - 1, "::") || partner_[brace] == no_token) return;
+    kernels_[tokens_[name].text].push_back(partner_[brace]);
+    for (std::size_t word = statement; word < name; ++word) {
+      if (is(word, launch_bounds) && is(word + 1, "(") && partner_[word + 1] != no_token)
+        register_bound(name, word + 1, partner_[brace]);
+    }
+  }
+
+  // Tells the most threads that a kernel's __launch_bounds__(threads, ..) allows, behind its body.
+  void register_bound(std::size_t name, std::size_t open, std::size_t end_of_body) {
+    std::size_t end = open + 1;
+    for (; end < partner_[open] && !is(end, ","); ++end) {
+      if (is(end, "(") && partner_[end] != no_token) end = partner_[end];
+      if (is(end, "<")) return;  // may hold a comma
+    }
+    if (end == open + 1) return;
+    insert(end_of(end_of_body),
+           fmt::format(" [[maybe_unused]] static const bool lab_bound_{0} = ::lab::emulator::bound_kernel("
+                       "[](const auto& use) -> decltype(use({1})) {{ return use({1}); }}, {2});",
+                       name, tokens_[name].text, text_of(open + 1, end)));
   }
 
   // cudaLaunchKernel() may be given an address that has lost its type on the way.
@@ -856,6 +876,8 @@ class rewriter {
   }
 
   void marker(std::size_t at) {
+    if (is(at, launch_bounds) && at >= 3 && is(at - 3, "__attribute__") && partner_[at - 2] != no_token)
+      return replace_range(at - 3, partner_[at - 2], "");
     if (tokens_[at].text == "__lab_constant__") note_constants(at);
     if (tokens_[at].text != "__lab_shared__") return replace(at, "");
     // common/cuda.hpp declares once more what the emulator has.
@@ -1204,6 +1226,7 @@ class rewriter {
 
   // name[..].member = ..; at the beginning of a statement, and name += ..; of an integer.
   void assignment(std::size_t at) {
+    if (is(at, "auto")) return;  // auto [a, b] = ..;
     const bool is_pointer = is(at - 1, "*");
     const std::size_t first = is_pointer ? at - 1 : at;
     if (!is(first - 1, ";") && !is(first - 1, "{") && !is(first - 1, "}") && !is(first - 1, ")") &&

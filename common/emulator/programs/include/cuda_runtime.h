@@ -18,6 +18,7 @@
 #include <new>
 #include <utility>
 
+#define LAB_EMULATOR_PROGRAM
 #include "common/emulator/core/cuda_runtime.hpp"
 #include "common/emulator/programs/graph_api.hpp"
 #include "common/emulator/programs/program_api.hpp"
@@ -67,7 +68,7 @@
 #define __managed__ __lab_managed__
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))
-#define __launch_bounds__(...)
+#define __launch_bounds__(...) __attribute__((__lab_launch_bounds__(__VA_ARGS__)))
 #define __maxnreg__(...)
 #define __block_size__(...)
 #define __nv_pure__
