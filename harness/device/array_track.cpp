@@ -234,6 +234,16 @@ class array_track final : public track, trial_cost {
     for (const array_member& input : layout.inputs) blocks = std::max(blocks, rows_of(input));
     return static_cast<double>(layout.terms) * outputs + of_input * given + of_block * blocks;
   }
+  // Of a scan or a histogram, say, every output of which is made of all values.
+  [[nodiscard]] double in_one_pass(const parameter_values& p) const override {
+    const double each = of(p);
+    if (each < 0) return each;
+    const problem_facts of_these = problem_->bind(nullptr, p)->facts();
+    const double given = values_of(of_these.layout);
+    const bool is_of_all = static_cast<double>(of_these.layout.terms) == given;
+    const bool is_known = of_these.has_reference_run || (of_these.has_exact_outputs && of_these.streams);
+    return is_of_all && is_known ? 16 * given + static_cast<double>(of_these.layout.output.size()) : each;
+  }
   [[nodiscard]] double values(const parameter_values& p) const override { return values_of(layout_of(p)); }
   [[nodiscard]] double reach(const parameter_values& p) const override {
     const array_layout layout = layout_of(p);

@@ -71,8 +71,8 @@ parameter_values larger_trials::nearly(const parameter_values& measured) const {
 
 parameter_values larger_trials::beyond(const parameter_values& measured) const {
   constexpr double wanted = 4.3e6;
-  if (!emulated || sizes_.empty() || cost_.of(measured) <= 0) return measured;
-  const double times = std::min(wanted / cost_.values(measured), most_of_one / cost_.of(measured));
+  if (!emulated || sizes_.empty() || cost_.in_one_pass(measured) <= 0) return measured;
+  const double times = std::min(wanted / cost_.values(measured), most_of_one / cost_.in_one_pass(measured));
   if (times <= 1) return measured;
   parameter_values values = measured;
   // An odd number, so that the last tile is not whole.

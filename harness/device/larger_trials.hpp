@@ -17,6 +17,8 @@ class trial_cost {
  public:
   // Values that are read or added up; negative for parameters that make no sense together.
   [[nodiscard]] virtual double of(const parameter_values& p) const = 0;
+  // Likewise, where what is right is known of all outputs together.
+  [[nodiscard]] virtual double in_one_pass(const parameter_values& p) const { return of(p); }
   // Values that are read.
   [[nodiscard]] virtual double values(const parameter_values& p) const = 0;
   // Values that are read where each output goes back to the first.
