@@ -9,6 +9,7 @@ constexpr int block_threads = 256;
 constexpr std::int64_t tile_bytes = 16 * block_threads;
 
 enum class mistake {
+  none,
   missing_barrier,  // bins are added up while others count
   bins_not_zeroed,
   tail_left_out,  // bytes behind the last 16
@@ -110,6 +111,17 @@ MISTAKE(plain_addition, failure_kind::wrong, "wrong at index", "adds without ato
 MISTAKE(counts_not_zeroed, failure_kind::wrong, "wrong at index", "adds to what was there");
 MISTAKE(zero_not_counted, failure_kind::wrong, "wrong at index 0", "leaves out bytes of 0");
 MISTAKE(counts_in_12_bits, failure_kind::wrong, "wrong at index", "cuts a block's counts");
+// Right up to 2^22 keys: 1024 blocks, and no more, have a place for what they count.
+WRONG(blocks_1024, failure_kind::wrong, on_emulator("n=4299999"),
+      {.idea = "counts what 1024 blocks do",
+       .launch =
+           [](const input& in, const output& out, workspace scratch, cudaStream_t stream) {
+             input counted = in;
+             counted.n = std::min(in.n, 1024 * tile_bytes);
+             launch<mistake::none>(counted, out, scratch, stream);
+           },
+       .unsupported = bytes_alone,
+       .tile = tile_bytes});
 WRONG(carry_lost, failure_kind::wrong, "n=1200007",
       wrong_counts<mistake::carry_lost>("loses what 16 bits do not hold"));
 WRONG(carry_left, failure_kind::wrong, "n=1200007",

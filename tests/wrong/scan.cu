@@ -77,6 +77,27 @@ stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea, .launch = launch<made>, .tile = tile};
 }
 
+// Room for the carries of 16 384 tiles, and no more. Without tiles, so that it soon comes there.
+template <class T, class Operation>
+__global__ void few_carries(const T* values, T* results, std::int64_t n, bool inclusive) {
+  T before = Operation::identity();
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (i == 16'384 * tile) before = Operation::identity();
+    const T all = Operation{}(before, values[i]);
+    results[i] = inclusive ? all : before;
+    before = all;
+  }
+}
+WRONG(few_carries, failure_kind::wrong, on_emulator("wrong at index 4194304"),
+      {.idea = "loses the carry behind 16384 tiles",
+       .launch =
+           [](const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+             with_types(in, out, [&]<class T, class Operation>(const T* values, T* results) {
+               lab::launch(few_carries<T, Operation>, dim3(1), dim3(1), 0, stream, values, results, in.n,
+                           in.inclusive);
+             });
+           },
+       .tile = tile});
 MISTAKE(missing_barrier, failure_kind::wrong, "wrong at index", "no barrier after a step");
 MISTAKE(one_buffer, failure_kind::wrong, on_emulator("wrong at index"), "one buffer for both");
 MISTAKE(no_carry, failure_kind::wrong, "wrong at index 256", "each tile for itself");
