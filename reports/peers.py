@@ -1028,8 +1028,11 @@ def document_of(rows, copies, device, modules):
 
 
 def write(path, document):
+    """A line for each row."""
+    head = json.dumps({name: value for name, value in document.items() if name != "rows"})[:-1]
+    text = head + ', "rows": [\n' + ",\n".join(map(json.dumps, document["rows"])) + "\n]}\n"
     unfinished = path.with_name(path.name + f".{os.getpid()}")
-    unfinished.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    unfinished.write_text(text, encoding="utf-8")
     unfinished.rename(path)
 
 
