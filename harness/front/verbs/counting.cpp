@@ -14,6 +14,7 @@
 #include "harness/front/counters/nsight_compute.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
+#include "harness/front/run/session.hpp"
 
 namespace lab::front {
 namespace {

@@ -17,6 +17,7 @@
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/run/ladder.hpp"
+#include "harness/front/run/session.hpp"
 #include "harness/front/timeline/timeline.hpp"
 #include "harness/front/verbs/verbs.hpp"
 #include "harness/front/workers/devices.hpp"
