@@ -107,8 +107,7 @@ MISTAKE(always_inclusive, failure_kind::wrong, "kind=exclusive", "takes exclusiv
 MISTAKE(first_of_tile, failure_kind::wrong, "wrong at index 256", "no carry in a tile's first result");
 MISTAKE(carry_in_32_bits, failure_kind::wrong, "wrong at index", "carries 32 bits");
 MISTAKE(tail_left_out, failure_kind::unwritten, "was never written", "scans whole vectors alone");
-// What has not landed is a pattern, which may be that of an output that nobody has written.
-MISTAKE(no_wait, std::nullopt, on_emulator("(kind="), "scans what has not landed");
+MISTAKE(no_wait, failure_kind::wrong, on_emulator("wrong at index"), "scans what has not landed");
 
 }  // namespace
 }  // namespace lab::scan::wrong

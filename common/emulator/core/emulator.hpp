@@ -52,8 +52,8 @@ void narrow_allocation(const void* pointer, std::size_t bytes);
 // whatever it puts back.
 void forbid_writes(const void* pointer);
 
-// Clears the sticky error that a failed kernel left, and the diagnostics. Allocations, streams and events
-// stay.
+// Clears the sticky error that a failed kernel left, and the diagnostics; shared memory and the order of
+// copies are those of a first launch again. Allocations, streams and events stay.
 void reset();
 
 }  // namespace lab::emulator

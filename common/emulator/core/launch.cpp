@@ -503,6 +503,15 @@ cudaError_t check_launch(const cudaLaunchConfig_t& config, const kernel_call& ca
   return refused ? refuse_launch(call, refused->error, refused->why) : cudaSuccess;
 }
 
+void reset() {
+  set_sticky_error(cudaSuccess);
+  cudaGetLastError();
+  take_diagnostics();
+  device& on = the_device();
+  const std::scoped_lock lock(on.mutex);
+  on.launches = 0;
+}
+
 bool run_kernel(const cudaLaunchConfig_t& config, const kernel_call& call) {
   return run_with_children(config, call, shared_bytes_of_launches[0], the_device(), configuration());
 }

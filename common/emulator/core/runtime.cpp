@@ -402,12 +402,6 @@ void forbid_writes(const void* pointer) {
   memory().forbid_writes(pointer);
 }
 
-void reset() {
-  sticky = cudaSuccess;
-  last_error = cudaSuccess;
-  take_diagnostics();
-}
-
 cudaError_t sticky_error() {
   return sticky;
 }
