@@ -161,7 +161,7 @@ TEST_CASE("a few rows are long, with the space early, late and nowhere") {
     const std::size_t output = redacted(data)[row].size();
     ++shown[output < 100 ? 0 : output < huge ? 1 : 2];
     // Whatever the seed.
-    for (const std::uint64_t seed : {10, 11}) {
+    for (const std::uint64_t seed : {10U, 11U}) {
       const people other = make_people(content::huge_row, rows, seed);
       CHECK(redacted(other)[longest(other)].size() / 100 == output / 100);
     }
