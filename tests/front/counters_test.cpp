@@ -74,6 +74,28 @@ TEST_CASE("launches of one kernel are added up, ratios averaged") {
   CHECK_FALSE(record.modelled);
 }
 
+TEST_CASE("a GPU counts a few wavefronts more than a claim of equality names, the emulator none") {
+  lab::stage_description stage;
+  stage.path = "track/01_first";
+  const lab::track_description track{.name = "track", .stages = {stage}};
+  const lab::front::track_selection selection{&track, {&stage}};
+  const auto verdict_on = [&](const std::string& metric, double found, bool modelled) {
+    const lab::front::stage_claims own{.claims = {{.metric = metric, .value = 1025}}};
+    lab::front::stage_profile counted{.profile = {.modelled = modelled}};
+    counted.profile.kernels.push_back({.name = "kernel", .launches = 1, .metrics = {{metric, found}}});
+    lab::front::claim_status status = lab::front::claim_status::not_tested;
+    lab::front::check_counter_claims(
+        selection, {{stage.path, own}}, {}, {}, [&](const auto&, const auto&) { return counted; },
+        [&](const lab::front::claim_verdict& verdict) { status = verdict.status; });
+    return status;
+  };
+  CHECK(verdict_on("wavefronts.sum", 1035, false) == lab::front::claim_status::holds);
+  CHECK(verdict_on("wavefronts.sum", 1100, false) == lab::front::claim_status::broken);
+  CHECK(verdict_on("wavefronts.sum", 1024, false) == lab::front::claim_status::broken);
+  CHECK(verdict_on("wavefronts.sum", 1035, true) == lab::front::claim_status::broken);
+  CHECK(verdict_on("requests.sum", 1035, false) == lab::front::claim_status::broken);
+}
+
 TEST_CASE("claims compare a counter, a ratio of two, or the stage with the one before") {
   const lab::profile_record now = profile(true, 16, 128), before = profile(true, 32, 128);
   const lab::front::claim exact{.metric = "requests.sum", .value = 16};

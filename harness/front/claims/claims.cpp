@@ -18,10 +18,17 @@ claim_verdict not_tested(const stage_description& stage, const claim& claim, con
   return {.stage = stage.path, .claim = claim, .why = why};
 }
 
+// Of shared memory a GPU counts a few wavefronts more: on an H100 1025 in one run and 1035 in another.
+double excess_counted(const claim& claim, bool modelled) {
+  constexpr double of_wavefronts = 0.03;
+  return !modelled && claim.metric.find("wavefronts") != std::string::npos ? of_wavefronts : 0;
+}
+
 claim_verdict judged(const stage_description& stage, const claim& claim, double figure, bool modelled) {
   return {.stage = stage.path,
           .claim = claim,
-          .status = holds(claim, figure) ? claim_status::holds : claim_status::broken,
+          .status = holds(claim, figure, excess_counted(claim, modelled)) ? claim_status::holds
+                                                                          : claim_status::broken,
           .figure = figure,
           .modelled = modelled};
 }
@@ -197,10 +204,12 @@ std::string claim_text(const claim& claim) {
   return where.empty() ? text : text + " (" + where + ")";
 }
 
-bool holds(const claim& claim, double found) {
+bool holds(const claim& claim, double found, double excess) {
+  constexpr double last_digit = 1e-9;
   switch (claim.holds) {
     case relation::equal:
-      return std::abs(found - claim.value) <= 1e-9 * std::abs(claim.value);
+      return found - claim.value <= std::max(excess, last_digit) * std::abs(claim.value) &&
+             claim.value - found <= last_digit * std::abs(claim.value);
     case relation::at_most:
       return found <= claim.value;
     case relation::at_least:
