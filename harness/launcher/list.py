@@ -51,6 +51,14 @@ def nothing_matches(pattern, known):
     verbs = [line.split("|")[1] for line in (sources.ROOT / "harness/front/selection/verbs.txt").read_text().splitlines() if "|" in line and not line.startswith("#")]
     if pattern in verbs:
         return output.UsageError(f"no stage matches '{pattern}': {pattern} is a verb, and comes first: lab {pattern}")
+    for page in sorted(sources.ROOT.glob("stages/*/*/README.md")):
+        # As stage_without_source in harness/front/selection/patterns.cpp.
+        track, stage = page.parts[-3], "/".join(page.parts[-3:-1])
+        named = fnmatch.fnmatchcase(track, pattern) or fnmatch.fnmatchcase(stage, pattern) or "/" in pattern and fnmatch.fnmatchcase(stage, pattern + "*")
+        if named and not page.with_name("stage.cu").exists():
+            is_exercise = page.with_name("exercise.cu").exists()
+            why = f"{stage} is an exercise, and yours to write: lab new --exercise {stage}" if is_exercise else f"stages/{stage} has no stage.cu, which a student edition leaves out where it holds a solution"
+            return output.UsageError(f"no stage matches '{pattern}': {why}")
     import difflib  # slow to load, and only needed here
 
     near = difflib.get_close_matches(pattern, known, 3, 0.6) or [name for name in known if len(pattern) > 1 and pattern in name][:3]

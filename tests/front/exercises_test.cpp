@@ -321,6 +321,16 @@ TEST_CASE("a student edition takes every solution that a student writes") {
                               std::chrono::seconds(600))
           .text;
   CHECK(holds(refused, "a student edition has no solutions"));
+  const auto told = [](const char* pattern) {
+    return message_of<usage_error>([&] { (void)lab::front::select_stages({}, {pattern}); });
+  };
+  CHECK(told("elementwise") ==
+        "no stage matches 'elementwise': elementwise/01_naive is an exercise, and yours "
+        "to write: lab new --exercise elementwise/01_naive");
+  CHECK(holds(told("moving_average/04"), "moving_average/04_padded is an exercise"));
+  CHECK(holds(told("*/04_padded/"), "moving_average/04_padded is an exercise"));
+  CHECK(holds(told("transpose/03_padded"), "stages/transpose/03_padded has no stage.cu"));
+  CHECK(holds(told("reductoin"), "'lab list' shows what there is"));
   unsetenv("LAB_STAGES");
 }
 

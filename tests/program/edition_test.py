@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A student edition: no file of it holds the text of a solution, an answer or a hint, and it is configured and built. Its smallest
-track has no stage, until a student's own stands there, which is built and proved.
+"""A student edition: no file of it holds the text of a solution, an answer or a hint, its pages pass their checks, and it is
+configured and built. Its smallest track has no stage, until a student's own stands there, which is built and proved.
 
 usage: edition_test.py PROGRAM      exit code 77: this is no Git checkout, of which an edition could be made
 """
@@ -69,14 +69,38 @@ class Edition(unittest.TestCase):
                 self.assertEqual((stage, text, self.holders(texts, text, f"stages/{stage}/")), (stage, text, []))
             self.assertFalse(self.edition.joinpath("stages", stage, "claims.json").exists())
             self.assertNotIn(f'"{stage}"', self.edition.joinpath("reports", "claims.json").read_text())
-            self.assertNotIn("<!-- counted:", self.texts[f"stages/{stage.split('/')[0]}/README.md"])
-            self.assertFalse(re.search(r"<!-- (measured|predicted):|\*\*(What changed|Prediction)", self.texts[f"stages/{stage}/README.md"]), stage)
-        self.assertFalse([file for file in self.texts if file.startswith("docs/teacher/") or file == "docs/workshop.md"])
+            self.assertNotIn("\n## Counted without a GPU\n", self.texts[f"stages/{stage.split('/')[0]}/README.md"])
+            self.assertFalse(re.search(r"<!-- |\*\*(What changed|Prediction)", self.texts[f"stages/{stage}/README.md"]), stage)
+        self.assertFalse([file for file in self.texts if file.startswith(("docs/teacher/", "docs/workshop", "docs/slides/"))])
 
-    def run_in(self, *words):
+    def test_pictures_show_no_source(self):
+        self.assertFalse([file for file, text in self.texts.items() if file.startswith("docs/pictures/") and (not file.endswith(".svg") or '<text class="code"' in text)])
+
+    def test_its_pages_pass_their_checks(self):
+        for words in ("docs/check_links.py", "docs/check_words.py", "reports/tables.py --check", "reports/ladder_picture.py --check", "reports/proofs.py"):
+            self.run_in(sys.executable, "-B", *words.split())
+        # What is generated is kept: nothing can make it without the stages.
+        made = {file: found for file, text in self.texts.items() if file.endswith(".md") and (found := re.findall(r"^<!-- (?!kept: |/kept ).*", text, re.MULTILINE))}
+        self.assertEqual(made, {})
+        self.assertIn("\n**This is a student edition.** ", self.texts["README.md"])
+
+    def test_a_link_to_what_is_left_out_is_its_text(self):
+        self.assertIn("There is a workshop of 90 minutes with slides, a [course of ten weeks](docs/course.md)", self.texts["README.md"])
+        self.assertIn("\n| axpy | `y = a x + y`", self.texts["docs/add-a-track.md"])
+        self.assertIn("\nTwo sources side by side. ", self.texts["README.md"])  # an image's text
+
+    def test_a_stage_that_is_not_there_says_what_to_do(self):
+        self.assertIn("elementwise/01_naive is an exercise, and yours to write: lab new --exercise elementwise/01_naive", self.run_in("./lab", "list", "elementwise", code=2))
+        self.assertIn("moving_average/04_padded is an exercise", self.run_in("./lab", "list", "moving_average/04", code=2))
+        self.assertIn("stages/transpose/03_padded has no stage.cu", self.run_in("./lab", "list", "transpose/03_padded", code=2))
+        self.assertIn("a student edition has no docs/site", self.run_in("./lab", "site", code=2))
+        for stage, _, _ in sources():
+            self.assertEqual("lab new --exercise" in self.texts[f"stages/{stage}/README.md"], (self.edition / "stages" / stage / "exercise.cu").exists(), stage)
+
+    def run_in(self, *words, code=0):
         """What a command prints, whose failure shows all of it. The quickest to compile: no optimisation."""
         done = subprocess.run([*map(str, words)], cwd=self.edition, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(done.returncode, code, done.stdout)
         return done.stdout
 
     def test_it_is_built_and_a_students_stage_is_proved(self):
@@ -88,7 +112,9 @@ class Edition(unittest.TestCase):
         subprocess.run([PROGRAM, "new", "--exercise", STAGE], env=environment, stdout=subprocess.DEVNULL, check=True)
         begun = (self.edition / "exercises" / STAGE / "stage.cu").read_text(encoding="utf-8")
         solution = PART.search((ROOT / "stages" / STAGE / "stage.cu").read_text(encoding="utf-8"))[0]
-        (self.edition / "stages" / STAGE / "stage.cu").write_text(PART.sub(lambda _: solution, begun), encoding="utf-8")
+        written = self.edition / "stages" / STAGE / "stage.cu"
+        written.write_text(PART.sub(lambda _: solution, begun), encoding="utf-8")
+        self.addCleanup(written.unlink)
         worker = f"workers/emulator/{STAGE}"
         self.run_in("cmake", "--build", "build", "--target", worker)
         self.assertEqual([line for line in known.read_text().split() if line.startswith(track)], [STAGE])

@@ -210,12 +210,6 @@ std::vector<exercise> exercises_from(const json_node& document, const std::strin
 
 }  // namespace
 
-fs::path stages_directory() {
-  const char* const directory = std::getenv("LAB_STAGES");
-  if (directory != nullptr && *directory != '\0') return fs::absolute(directory);
-  return fs::path(LAB_SOURCE_ROOT) / "stages";
-}
-
 fs::path exercise_source(const std::string& stage) {
   const fs::path folder = stages_directory() / stage;
   return fs::exists(folder / "exercise.cu") ? folder / "exercise.cu" : folder / "stage.cu";

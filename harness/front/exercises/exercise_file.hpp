@@ -11,6 +11,7 @@
 
 #include "harness/front/exercises/expression.hpp"
 #include "harness/front/run/claim.hpp"
+#include "harness/front/selection/patterns.hpp"
 
 namespace lab::front {
 
@@ -56,9 +57,6 @@ struct exercise {
   std::vector<std::string> questions;  // without a machine that judges; answers are the teacher's
   std::string start_fails;             // words in which the check of what `lab new` makes fails
 };
-
-// Where the sources of stages are: the directory that LAB_STAGES names, or stages/ of the lab's own sources.
-[[nodiscard]] std::filesystem::path stages_directory();
 
 // What exercises of this stage are cut from: its stage.cu, or the exercise.cu that a student edition has
 // instead.

@@ -5,6 +5,8 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <numeric>
 
 #include "harness/front/process/errors.hpp"
@@ -12,6 +14,8 @@
 
 namespace lab::front {
 namespace {
+
+namespace fs = std::filesystem;
 
 // A directory name completed by a shell ends with a slash.
 std::string without_trailing_slash(std::string text) {
@@ -45,10 +49,42 @@ std::vector<std::string> all_names(const std::vector<track_description>& tracks)
   return names;
 }
 
+// The first stage that the pattern names and that has a page without a source, as in a student edition; empty
+// where there is none.
+std::string stage_without_source(const std::string& pattern) {
+  std::string first;
+  std::error_code error;
+  for (auto entry = fs::recursive_directory_iterator(stages_directory(), error);
+       entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    const fs::path& folder = entry->path();
+    if (entry.depth() != 1 || !fs::exists(folder / "README.md", error) ||
+        fs::exists(folder / "stage.cu", error))
+      continue;
+    const std::string track = folder.parent_path().filename();
+    const std::string stage = track + "/" + folder.filename().string();
+    const bool is_named =
+        fnmatch(pattern.c_str(), track.c_str(), 0) == 0 || fnmatch(pattern.c_str(), stage.c_str(), 0) == 0 ||
+        (pattern.find('/') != std::string::npos && fnmatch((pattern + "*").c_str(), stage.c_str(), 0) == 0);
+    if (is_named && (first.empty() || stage < first)) first = stage;
+  }
+  return first;
+}
+
 usage_error nothing_matches(const std::vector<track_description>& tracks, const std::string& pattern) {
   if (!verb_summary(pattern).empty()) {
     return usage_error(fmt::format("no stage matches '{}': {} is a verb, and comes first: lab {}", pattern,
                                    pattern, pattern));
+  }
+  if (const std::string stage = stage_without_source(without_trailing_slash(pattern)); !stage.empty()) {
+    return usage_error(
+        fs::exists(stages_directory() / stage / "exercise.cu")
+            ? fmt::format(
+                  "no stage matches '{}': {} is an exercise, and yours to write: lab new --exercise {}",
+                  pattern, stage, stage)
+            : fmt::format("no stage matches '{}': stages/{} has no stage.cu, which a student edition leaves "
+                          "out where it "
+                          "holds a solution",
+                          pattern, stage));
   }
   const auto suggestions = near_names(pattern, all_names(tracks));
   if (suggestions.empty()) {
@@ -85,6 +121,12 @@ std::string completed(const std::vector<track_description>& tracks, const std::s
 }
 
 }  // namespace
+
+fs::path stages_directory() {
+  const char* const directory = std::getenv("LAB_STAGES");
+  if (directory != nullptr && *directory != '\0') return fs::absolute(directory);
+  return fs::path(LAB_SOURCE_ROOT) / "stages";
+}
 
 std::vector<track_selection> select_stages(const std::vector<track_description>& tracks,
                                            std::vector<std::string> patterns) {

@@ -1,12 +1,16 @@
 // Which stages a person means.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "harness/protocol.hpp"
 
 namespace lab::front {
+
+// Where the sources of stages are: the directory that LAB_STAGES names, or stages/ of the lab's own sources.
+[[nodiscard]] std::filesystem::path stages_directory();
 
 // A track and those of its stages that were asked for, in the order of the ladder.
 struct track_selection {
@@ -17,7 +21,8 @@ struct track_selection {
 // The stages that at least one pattern matches; every stage when there is no pattern. A shell-style pattern
 // names stages by their paths ("track/02_*", "*/*cub*"), or whole tracks ("track"); one with a slash that
 // names nothing is a beginning of paths ("track/02": of "track/02_*" before "track/02b_*"). The result points
-// into `tracks`. Throws usage_error, with names that are near, when a pattern matches nothing.
+// into `tracks`. Throws usage_error, with names that are near or the exercise that a stage is, when a pattern
+// matches nothing.
 [[nodiscard]] std::vector<track_selection> select_stages(const std::vector<track_description>& tracks,
                                                          std::vector<std::string> patterns);
 

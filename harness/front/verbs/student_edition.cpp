@@ -15,6 +15,7 @@
 #include "harness/front/exercises/written_part.hpp"
 #include "harness/front/output/file_output.hpp"
 #include "harness/front/output/format.hpp"
+#include "harness/front/output/regular_expression.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 #include "harness/front/verbs/verbs.hpp"
@@ -27,12 +28,38 @@ namespace fs = std::filesystem;
 constexpr const char* source_root = LAB_SOURCE_ROOT;
 constexpr std::chrono::seconds listing_timeout{60};
 
-// What a student edition lacks: answers, and tests that need stages by name, wrong kernels or solutions.
-constexpr std::string_view left_out[] = {
-    ".ci/",           "docs/teacher/",    "docs/workshop.md",    "tests/claims.json",
-    "tests/draw/",    "tests/exercises/", "tests/front/",        "tests/hostile/",
-    "tests/mutants/", "tests/processes/", "tests/program/",      "tests/reports/",
-    "tests/tracks/",  "tests/wrong/",     "reports/counted.json"};
+// What a student edition lacks: answers; pages, pictures and tests that need stages by name, wrong kernels or
+// solutions; and what checks or publishes the whole lab.
+constexpr std::string_view left_out[] = {".ci/",
+                                         ".pre-commit-config.yaml",
+                                         "CONTRIBUTING.md",
+                                         "docs/check_commands.py",
+                                         "docs/check_figures.py",
+                                         "docs/check_questions.py",
+                                         "docs/first_hour.ipynb",
+                                         "docs/pictures/view.png",
+                                         "docs/site/",
+                                         "docs/slides/",
+                                         "docs/teacher/",
+                                         "docs/workshop",
+                                         "reports/counted.json",
+                                         "reports/rooms.py",
+                                         "tests/claims.json",
+                                         "tests/draw/",
+                                         "tests/exercises/",
+                                         "tests/front/",
+                                         "tests/hostile/",
+                                         "tests/mutants/",
+                                         "tests/processes/",
+                                         "tests/program/",
+                                         "tests/reports/",
+                                         "tests/tracks/",
+                                         "tests/wrong/"};
+
+constexpr const char* note =
+    "**This is a student edition.** A stage that has an exercise is not here until you have written it "
+    "([how](docs/exercises.md#a-student-edition)).\nA command that names such a stage, on this page or "
+    "another, says which exercise to make. Begin with `./lab new --exercise elementwise/01_naive`.\n";
 
 // Reports of Nsight Compute hold the sources.
 bool is_left_out(const std::string& file) {
@@ -130,11 +157,15 @@ std::string edited_exercises(const std::string& text, const exercise& exercise, 
   return turned(document.dump(2) + "\n");
 }
 
-// The page of a stage that is cut: what an exercise's own page has of it, which tells no answer.
+// The page of a stage that has an exercise: what an exercise's own page has of it, which tells no answer.
 std::string edited_page(const std::string& page, const std::string& stage) {
-  return fmt::format(
-      "{}\n\n{}\n**Exercise.** `./lab new --exercise {}` ([how](../../../docs/exercises.md)).\n",
-      page.substr(0, page.find('\n')), page_without_figures(page, stage.substr(0, stage.find('/'))), stage);
+  return fmt::format("{}\n\n{}", page.substr(0, page.find('\n')),
+                     page_without_figures(page, stage.substr(0, stage.find('/'))));
+}
+
+std::string where_to_write(const std::string& stage) {
+  return fmt::format("\n**Exercise.** `./lab new --exercise {}` ([how](../../../docs/exercises.md)).\n",
+                     stage);
 }
 
 // The page of a track without what the kernels of its stages count.
@@ -159,15 +190,70 @@ std::string record_without(const std::set<std::string>& missing, const std::stri
   return document.dump() + "\n";
 }
 
-// The text of a file of a stage that is cut; nothing if the edition lacks the file.
-std::optional<std::string> edited_file(const fs::path& from, const std::string& stage) {
+// The text of a file of a stage that has an exercise, which a student is asked or not; nothing if the edition
+// lacks the file.
+std::optional<std::string> edited_file(const fs::path& from, const std::string& stage, bool is_asked) {
   const std::string name = from.filename();
   if (name == "claims.json") return std::nullopt;  // what the counters are
   const std::string text = read_text(from);
   if (name == "stage.cu") return cut_source(text, *find_exercise(stage));
-  if (name == "README.md") return edited_page(text, stage);
+  if (name == "README.md") return edited_page(text, stage) + (is_asked ? where_to_write(stage) : "");
   if (name != "exercises.json") return text;
   return edited_exercises(text, *find_exercise(stage), read_text(from.parent_path() / "stage.cu"));
+}
+
+// A table or a picture between two comments is kept as it is: what makes it needs the stages of the whole
+// lab.
+std::string page_without_generators(const std::string& page) {
+  std::string text;
+  for (const std::string& line : lines_of(page)) {
+    const bool ends = line.rfind("<!-- /", 0) == 0;
+    const bool begins = !ends && line.rfind("<!-- ", 0) == 0;
+    text += (ends ? "<!-- /kept -->" : begins ? "<!-- kept: of the whole lab -->" : line) + "\n";
+  }
+  return text;
+}
+
+// A link or an image whose file the edition lacks becomes its text.
+std::string page_without_dead_links(std::string page, const fs::path& directory, const fs::path& folder) {
+  for (std::size_t middle = page.find("]("); middle != std::string::npos;
+       middle = page.find("](", middle + 1)) {
+    const std::size_t end = page.find(')', middle);
+    const std::string target = page.substr(middle + 2, page.find_first_of("#)", middle) - middle - 2);
+    const fs::path file = (directory / target).lexically_normal();
+    if (end == std::string::npos || fs::exists(folder / file) || !fs::exists(source_root / file)) continue;
+    std::size_t begin = middle;
+    for (int depth = 1; depth > 0 && begin > 0;) {
+      --begin;
+      depth += page[begin] == ']' ? 1 : page[begin] == '[' ? -1 : 0;
+    }
+    page.erase(middle, end + 1 - middle);
+    const bool is_image = begin > 0 && page[begin - 1] == '!';
+    page.erase(begin - (is_image ? 1 : 0), is_image ? 2 : 1);
+    middle = begin;
+  }
+  return page;
+}
+
+// A picture without the line of the source that it shows.
+std::string picture_without_source(const std::string& picture) {
+  return replaced(picture, R"(<text class="code"[^\n]*\n)", "");
+}
+
+// What depends on which files the edition has.
+void edit_pages(const fs::path& folder) {
+  // All of them first: a file that is written is a new one in its directory.
+  const std::vector<fs::path> files(fs::recursive_directory_iterator{folder}, {});
+  for (const fs::path& file : files) {
+    const fs::path path = file.lexically_relative(folder);
+    if (path.extension() == ".md") {
+      std::string page = page_without_generators(read_text(file));
+      if (path == "README.md") page.insert(page.find('\n') + 1, std::string("\n") + note);
+      write_file(file, page_without_dead_links(page, path.parent_path(), folder));
+    } else if (path.parent_path() == "docs/pictures" && path.extension() == ".svg") {
+      write_file(file, picture_without_source(read_text(file)));
+    }
+  }
 }
 
 void copy_edition(const fs::path& folder, const std::vector<std::string>& files,
@@ -185,13 +271,14 @@ void copy_edition(const fs::path& folder, const std::vector<std::string>& files,
     fs::create_directories(folder / path.parent_path());
     if (cut.count(stage) > 0) {
       const fs::path to = path.filename() == "stage.cu" ? path.parent_path() / "exercise.cu" : path;
-      if (const auto text = edited_file(from, stage)) write_file(folder / to, *text);
+      if (const auto text = edited_file(from, stage, with_solutions.count(stage) == 0))
+        write_file(folder / to, *text);
     } else if (path.parent_path() == "reports/proofs") {
       write_file(folder / path, record_without(missing, read_text(from), "proofs"));
     } else if (path.filename() == "README.md" && path.parent_path().parent_path() == "stages") {
       write_file(folder / path, page_without_counts(read_text(from)));
     } else if (path == "reports/claims.json") {
-      write_file(folder / path, record_without(missing, read_text(from), "figures"));
+      write_file(folder / path, record_without(cut, read_text(from), "figures"));
     } else {
       fs::copy_file(from, folder / path);
     }
@@ -208,6 +295,7 @@ int make_edition(const fs::path& folder) {
   const std::set<std::string> with_solutions = stages_with_solutions(stages, cut);
   try {
     copy_edition(folder, files, cut, with_solutions);
+    edit_pages(folder);
   } catch (const std::exception& failure) {
     fs::remove_all(folder, error);
     throw environment_error(fmt::format("{} cannot be made: {}", folder.string(), failure.what()));
