@@ -405,7 +405,7 @@ TEST_CASE("predictions are read, and garbage among them is named") {
   CHECK(holds(problem(R"({"faster": {"answer": "yes", "because": "x"}})"), "no 'because'"));
   CHECK(holds(missing("{}"), "'blocks' has no answer yet: How many for n = 1000?"));
   CHECK(holds(missing(R"({"blocks": {"answer": 8, "why": "so"}})"),
-              "no sentence of why yet: 3 words at least"));
+              "no reason yet: its \"why\" needs at least 3 words"));
   const std::string whole = R"({"blocks": {"answer": 8, "why": "a block takes 128"},
                                 "faster": {"answer": "no", "why": "it is bound by memory"}})";
   CHECK(missing(whole).empty());

@@ -70,9 +70,9 @@ nlohmann::ordered_json empty_predictions(const exercise& exercise) {
 
 std::string predictions_section(const exercise& exercise, const expression_values& sizes) {
   std::string text =
-      "## Predict first\n\nAnswer in `predictions.json`, each with one sentence of why, before you read on: "
-      "the "
-      "stage's own page, below, tells some of it. The first check keeps the answers.\n\n";
+      "## Predict first\n\nAnswer in `predictions.json`, and say why in one sentence each. Do it before you "
+      "read on: the "
+      "stage's own page, below, gives some of it away. The first check keeps the answers.\n\n";
   for (const exercise_prediction& one : exercise.predictions) {
     text += fmt::format("* `{}`: {}", one.name, filled_in(one.question, sizes));
     text += one.choices.empty() ? " (a number)\n" : " One of:\n";
@@ -277,7 +277,8 @@ std::string missing_prediction(const given_predictions& given, const exercise& e
     if (found == given.end() || is_unanswered(asked, found->second))
       return fmt::format("'{}' has no answer yet: {}", asked.name, filled_in(asked.question, sizes));
     if (words_in(found->second.why) < fewest_words)
-      return fmt::format("'{}' has no sentence of why yet: {} words at least", asked.name, fewest_words);
+      return fmt::format("'{}' has no reason yet: its \"why\" needs at least {} words", asked.name,
+                         fewest_words);
   }
   return "";
 }
