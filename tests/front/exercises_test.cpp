@@ -382,14 +382,16 @@ TEST_CASE("kernels are emptied and nothing else") {
 TEST_CASE("a page for students tells no outcome, and its links lead where they led") {
   const std::string page =
       "# Title\n\n**The bottleneck before.** Slow ([01](../01_naive/), [other](../../udf/)).\n\n**The "
-      "idea.** A [gap].\n\n"
+      "idea.** A [gap], a [thread].\n\n"
       "**What changed.** k / 48.\n\n**Measured.**\n\n<!-- measured: x -->\n**The idea.** generated\n<!-- "
       "/measured "
-      "-->\n\n[gap]: ../../../docs/glossary.md#gap\n";
+      "-->\n\n[gap]: ../../../docs/glossary.md#gap\n[Thread]: ../../../docs/glossary.md#thread\n"
+      "[warp]: ../../../docs/glossary.md#warp\n";
   CHECK(lab::front::page_without_figures(page, "track") ==
         "**The bottleneck before.** Slow ([01](../../../stages/track/01_naive/), "
         "[other](../../../stages/udf/)).\n\n"
-        "**The idea.** A [gap].\n\n[gap]: ../../../docs/glossary.md#gap\n");
+        "**The idea.** A [gap], a [thread].\n\n[gap]: ../../../docs/glossary.md#gap\n"
+        "[Thread]: ../../../docs/glossary.md#thread\n");
 }
 
 TEST_CASE("predictions are read, and garbage among them is named") {
@@ -413,7 +415,7 @@ TEST_CASE("predictions are read, and garbage among them is named") {
   CHECK(holds(problem(R"({"faster": {"answer": "yes", "because": "x"}})"), "no 'because'"));
   CHECK(holds(missing("{}"), "'blocks' has no answer yet: How many for n = 1000?"));
   CHECK(holds(missing(R"({"blocks": {"answer": 8, "why": "so"}})"),
-              "no sentence of why yet: 3 words at least"));
+              "no reason yet: its \"why\" needs at least 3 words"));
   const std::string whole = R"({"blocks": {"answer": 8, "why": "a block takes 128"},
                                 "faster": {"answer": "no", "why": "it is bound by memory"}})";
   CHECK(missing(whole).empty());

@@ -36,7 +36,7 @@ TEST_CASE("questions are asked until they are answered or skipped") {
   const auto given = lab::front::ask(in, out, {load_requests, "b.sum"});
   CHECK(given == lab::front::answers{{load_requests, 1024}});
   CHECK(out.str().find("loads from global memory") != std::string::npos);
-  CHECK(out.str().find("That is no number") != std::string::npos);
+  CHECK(out.str().find("That is neither a number") != std::string::npos);
   std::istringstream ended("1024\n");
   CHECK_THROWS_AS(lab::front::ask(ended, out, {"a.sum", "b.sum"}), lab::front::usage_error);
 }

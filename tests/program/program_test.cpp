@@ -215,7 +215,7 @@ TEST_CASE("a track without input is applied without one, and writes images or nu
   // Large enough that a device, too, cannot be right by chance.
   const outcome wrong = apply("02_missing_barrier", image, {"--width", "1024", "--height", "1024"});
   INFO(wrong.text);
-  expect(wrong, 0, {"is an expected failure, and what it made is wrong"});
+  expect(wrong, 0, {"is an expected failure, and its result is wrong"});
 
   CHECK(contains(apply("01_synchronized", image, {"--input", numbers}).text, "takes no input"));
   CHECK(contains(apply("01_synchronized", (directory / "image.jpg").string(), {}).text, ".npy or .png"));

@@ -74,7 +74,7 @@ answers ask(std::istream& in, std::ostream& out, const std::vector<std::string>&
         given[metric] = *value;
         break;
       }
-      out << "  That is no number (such as 1024, 1,024 or 8.5), nor ?.\n";
+      out << "  That is neither a number (such as 1024, 1,024 or 8.5) nor ?.\n";
     }
   }
   return given;

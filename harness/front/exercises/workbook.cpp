@@ -48,6 +48,11 @@ bool tells_no_outcome(const std::string& heading) {
   return is_match(heading, "(The )?([Pp]roblem|[Bb]ottleneck|[Ii]dea)\\b.*");
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 // Links of a page in stages/TRACK/STAGE, as one in exercises/TRACK/NAME must write them.
 std::string moved_links(const std::string& line, const std::string& track) {
   std::string moved = replaced(line, R"(\]\(\.\./\.\./\.\./)", "](@root/");
@@ -65,9 +70,9 @@ nlohmann::ordered_json empty_predictions(const exercise& exercise) {
 
 std::string predictions_section(const exercise& exercise, const expression_values& sizes) {
   std::string text =
-      "## Predict first\n\nAnswer in `predictions.json`, each with one sentence of why, before you read on: "
-      "the "
-      "stage's own page, below, tells some of it. The first check keeps the answers.\n\n";
+      "## Predict first\n\nAnswer in `predictions.json`, and say why in one sentence each. Do it before you "
+      "read on: the "
+      "stage's own page, below, gives some of it away. The first check keeps the answers.\n\n";
   for (const exercise_prediction& one : exercise.predictions) {
     text += fmt::format("* `{}`: {}", one.name, filled_in(one.question, sizes));
     text += one.choices.empty() ? " (a number)\n" : " One of:\n";
@@ -84,10 +89,12 @@ std::string exercise_page(const std::string& path, const exercise& exercise,
   for (const exercise_region& one : exercise.regions)
     text +=
         fmt::format("* `// exercise: {}`: about {} line{}\n", one.name, one.lines, one.lines == 1 ? "" : "s");
-  text += "\nChanges outside the markers have no effect. Your sizes:";
-  for (const auto& [name, value] : sizes) text += fmt::format(" {} = {}", name, value);
+  std::vector<std::string> shown;
+  for (const auto& [name, value] : sizes) shown.push_back(fmt::format("{} = {}", name, value));
+  text +=
+      fmt::format("\nChanges outside the markers have no effect. Your sizes: {}.", fmt::join(shown, ", "));
   text += fmt::format(
-      ".\n\nThe problem, its inputs and its outputs: [stages/{0}](../../../stages/{0}/). The terms: "
+      "\n\nThe problem, its inputs and its outputs: [stages/{0}](../../../stages/{0}/). The terms: "
       "[glossary](../../../docs/glossary.md).\n\n",
       exercise.stage.substr(0, exercise.stage.find('/')));
   text += predictions_section(exercise, values);
@@ -207,10 +214,12 @@ std::string page_without_figures(const std::string& page, const std::string& tra
   for (const std::string& line : lines_of(sections_of(page, tells_no_outcome))) {
     if (link_in(line).empty()) text += moved_links(line, track) + "\n";
   }
-  // Their targets stand behind all of the text: those that it uses.
+  // Their targets stand behind all of the text: those that it uses. As in Markdown, [gap] is a use of [Gap].
+  const std::string uses = lower_case(text);
   std::string links;
   for (const std::string& line : lines_of(page)) {
-    if (const auto parts = link_in(line); !parts.empty() && text.find(parts[1]) != std::string::npos)
+    if (const auto parts = link_in(line);
+        !parts.empty() && uses.find(lower_case(parts[1])) != std::string::npos)
       links += moved_links(fmt::format("{}]({}", parts[1], parts[2]), track) + "\n";
   }
   return text + replaced(links, R"(\]\]\()", "]: ");
@@ -268,7 +277,8 @@ std::string missing_prediction(const given_predictions& given, const exercise& e
     if (found == given.end() || is_unanswered(asked, found->second))
       return fmt::format("'{}' has no answer yet: {}", asked.name, filled_in(asked.question, sizes));
     if (words_in(found->second.why) < fewest_words)
-      return fmt::format("'{}' has no sentence of why yet: {} words at least", asked.name, fewest_words);
+      return fmt::format("'{}' has no reason yet: its \"why\" needs at least {} words", asked.name,
+                         fewest_words);
   }
   return "";
 }

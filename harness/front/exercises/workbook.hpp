@@ -52,7 +52,7 @@ using given_predictions = std::map<std::string, given_prediction>;  // by the qu
 // an answer of the wrong kind.
 [[nodiscard]] given_predictions read_predictions(const std::filesystem::path& file, const exercise& exercise);
 
-// The first question that has no answer, or no sentence of why, in words; empty when all have.
+// The first question that has no answer, or no reason, in words; empty when all have.
 [[nodiscard]] std::string missing_prediction(const given_predictions& given, const exercise& exercise,
                                              const expression_values& sizes);
 

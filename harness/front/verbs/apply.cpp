@@ -120,7 +120,7 @@ int tell(const result_row& row, const std::vector<std::string>& outputs) {
     return exit_stage_failed;
   }
   if (row.status == row_status::expected_failure) {
-    std::printf("%s is an expected failure, and what it made is wrong (%s)\n", row.stage.c_str(),
+    std::printf("%s is an expected failure, and its result is wrong (%s)\n", row.stage.c_str(),
                 row.message.c_str());
   }
   for (const auto& path : outputs) std::printf("%s: wrote %s\n", row.stage.c_str(), path.c_str());

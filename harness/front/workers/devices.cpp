@@ -194,7 +194,7 @@ std::string worker_set::problem() const {
     if (access(binary(track.name).c_str(), X_OK) == 0) return "";
   }
   if (kind_ == backend::cuda && !has_gpu())
-    return "none is seen in /dev, so no CUDA kernel was built (LAB_BUILD_ALL=1 ./lab has them built)";
+    return "none is seen in /dev, so no CUDA kernel was built (with LAB_BUILD_ALL=1, ./lab builds them)";
   return fmt::format("no worker is built in {}: ./lab builds what a call needs", directory_);
 }
 
