@@ -368,13 +368,19 @@ double array_workload::error_by_traits(double largest) const {
 
 // A stage that drifts carries the rounding errors of everything that passed through its running sums, so its
 // bound is a fraction of `largest`, the largest magnitude among the inputs. Exact inputs leave no room for
-// rounding, whatever a stage declares, but for what finishes an exact result (a division, say).
+// rounding, whatever a stage declares, but for what finishes an exact result: a division, say, which may come
+// before the sum. (One value of 2^40 that is missing or wrong is found.)
 comparison array_workload::make_comparison(double largest) const {
   comparison made{.type = facts_.layout.output.type,
                   .terms = facts_.layout.terms,
                   .relative_error = facts_.exact_error,
                   .keeps_zero_signs = facts_.keeps_zero_signs};
-  if (has_exact_results()) return made;
+  if (has_exact_results()) {
+    constexpr double of_one_value = 0x1p-40;
+    if (facts_.exact_error > 0)
+      made.relative_error = std::max(facts_.exact_error, std::min(bound_, of_one_value));
+    return made;
+  }
   const bool own = source_.own != nullptr;
   made.relative_error = bound_;
   if (drifts(facts_)) made.min_scale = own ? problem_->drift_scale(largest) : largest;

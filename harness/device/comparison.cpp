@@ -51,8 +51,12 @@ class judge_of {
   }
 
  private:
-  // For results among the denormals, whose spacing no relative bound reaches.
-  static constexpr auto least = 2 * static_cast<long double>(std::numeric_limits<T>::denorm_min());
+  // For results among the denormals, whose spacing no relative bound reaches: each term may lose one of them
+  // (a mean that adds x / w does).
+  [[nodiscard]] long double least() const {
+    return static_cast<long double>(rules_.terms + 1) *
+           static_cast<long double>(std::numeric_limits<T>::denorm_min());
+  }
 
   // For an error small enough to be rounding: its size, and the declared bound.
   [[nodiscard]] std::string error_beside_bound(const expectation& expected, long double found) const {
@@ -72,7 +76,7 @@ class judge_of {
     const long double error = std::abs(found - expected.value);
     const long double bound = static_cast<long double>(rules_.relative_error) *
                                   std::max(expected.scale, static_cast<long double>(rules_.min_scale)) +
-                              least;
+                              least();
     const long double declared = bound + static_cast<long double>(rules_.forgotten) * expected.largest;
     if (std::isnan(error) || !(error <= declared)) return false;
     if (rules_.plain_error >= 0) look_at_error(expected, error, index, found, result);
@@ -94,7 +98,7 @@ class judge_of {
 
   void look_at_error(const expectation& expected, long double error, std::int64_t index, long double found,
                      check_result& result) const {
-    if (error <= rules_.plain_error * expected.scale + least) return;
+    if (error <= rules_.plain_error * expected.scale + least()) return;
     result.forgot = true;
     const bool is_earlier = !result.useless || index < *result.useless->index;
     if (expected.value == 0 || error < std::abs(expected.value) / 2 || !is_earlier) return;

@@ -51,8 +51,8 @@ TEST_CASE("a wrong kernel is refused: eighth part") {
   require_refusals(7);
 }
 
-TEST_CASE("a right kernel passes: a variance in two passes, a stage without a tile") {
-  for (const char* path : {"rolling/two_passes", "transpose/without_a_tile"}) {
+TEST_CASE("a right kernel passes: a variance in two passes, a stage without a tile, a mean of shares") {
+  for (const char* path : {"rolling/two_passes", "transpose/without_a_tile", "moving_average/adds_shares"}) {
     const lab::verification_record record = lab::verified(path);
     INFO(path << ": " << (record.failure ? lab::failure_message(*record.failure) : ""));
     CHECK(record.passed);

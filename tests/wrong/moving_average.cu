@@ -52,6 +52,17 @@ __global__ void right(const double* values, double* averages, std::int64_t n, st
   if (i < n) averages[i] = average(values, i, window);
 }
 
+// Right in another form: each value is divided before it is added, and may lose a bit among the denormals.
+__global__ void adds_shares(const double* values, double* averages, std::int64_t n, std::int64_t window) {
+  const std::int64_t i = output_index();
+  if (i >= n) return;
+  double sum = 0;
+  for (std::int64_t j = i - window + 1; j <= i; ++j)
+    if (j >= 0) sum += values[j] / static_cast<double>(window);
+  averages[i] = i < window - 1 ? incomplete : sum;
+}
+STAGE(adds_shares, as_stage("adds shares", each<adds_shares>));
+
 // Writes NaN everywhere: accepted by a comparison that asks whether the error is too large.
 __global__ void all_nan(const double* values, double* averages, std::int64_t n, std::int64_t window) {
   const std::int64_t i = output_index();

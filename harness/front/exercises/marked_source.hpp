@@ -1,8 +1,8 @@
 // The marked regions of a stage's source: an exercise is cut out of it, and what a student wrote is put into
 // it.
 //
-//   // exercise: padding
-//   return k + k / thread_outputs;
+//   // exercise: sum
+//   sum += values[j];
 //   // end
 #pragma once
 
