@@ -47,15 +47,21 @@ def why_not(stage, backend):
     return NEEDS_GPU if stage["gpu_only"] and backend == "emulator" else ""
 
 
+def matches(pattern, track, stage):
+    """Whether the pattern names track/stage, or its whole track."""
+    return fnmatch.fnmatchcase(f"{track}/{stage}", pattern) or fnmatch.fnmatchcase(track, pattern)
+
+
 def nothing_matches(pattern, known):
     verbs = [line.split("|")[1] for line in (sources.ROOT / "harness/front/selection/verbs.txt").read_text().splitlines() if "|" in line and not line.startswith("#")]
     if pattern in verbs:
         return output.UsageError(f"no stage matches '{pattern}': {pattern} is a verb, and comes first: lab {pattern}")
     for page in sorted(sources.ROOT.glob("stages/*/*/README.md")):
         # As stage_without_source in harness/front/selection/patterns.cpp.
-        track, stage = page.parts[-3], "/".join(page.parts[-3:-1])
-        named = fnmatch.fnmatchcase(track, pattern) or fnmatch.fnmatchcase(stage, pattern) or "/" in pattern and fnmatch.fnmatchcase(stage, pattern + "*")
+        track, name = page.parts[-3:-1]
+        named = matches(pattern, track, name) or ("/" in pattern and matches(pattern + "*", track, name))
         if named and not page.with_name("stage.cu").exists():
+            stage = f"{track}/{name}"
             is_exercise = page.with_name("exercise.cu").exists()
             why = f"{stage} is an exercise, and yours to write: lab new --exercise {stage}" if is_exercise else f"stages/{stage} has no stage.cu, which a student edition leaves out where it holds a solution"
             return output.UsageError(f"no stage matches '{pattern}': {why}")
@@ -74,7 +80,7 @@ def selected(patterns):
         raise output.UsageError("there are no stages in stages/")
 
     def matching(pattern):
-        return {(track, stage) for track, stages in all_stages.items() for stage in stages if fnmatch.fnmatchcase(f"{track}/{stage}", pattern) or fnmatch.fnmatchcase(track, pattern)}
+        return {(track, stage) for track, stages in all_stages.items() for stage in stages if matches(pattern, track, stage)}
 
     found = set() if patterns else matching("*")
     for pattern in (pattern.rstrip("/") or pattern for pattern in patterns):

@@ -56,9 +56,12 @@ __global__ void right(const double* values, double* averages, std::int64_t n, st
 __global__ void adds_shares(const double* values, double* averages, std::int64_t n, std::int64_t window) {
   const std::int64_t i = output_index();
   if (i >= n) return;
-  double sum = i < window - 1 ? incomplete : 0;
-  for (std::int64_t j = i - window + 1; i >= window - 1 && j <= i; ++j)
-    sum += values[j] / static_cast<double>(window);
+  if (i < window - 1) {
+    averages[i] = incomplete;
+    return;
+  }
+  double sum = 0;
+  for (std::int64_t j = i - window + 1; j <= i; ++j) sum += values[j] / static_cast<double>(window);
   averages[i] = sum;
 }
 STAGE(adds_shares, as_stage("adds shares", each<adds_shares>));

@@ -49,6 +49,12 @@ std::vector<std::string> all_names(const std::vector<track_description>& tracks)
   return names;
 }
 
+// Without FNM_PATHNAME a star spans slashes, so that "*cub*" finds every stage with cub in its path.
+// `stage` is such a path: "track/02_name".
+bool matches(const std::string& pattern, const std::string& track, const std::string& stage) {
+  return fnmatch(pattern.c_str(), stage.c_str(), 0) == 0 || fnmatch(pattern.c_str(), track.c_str(), 0) == 0;
+}
+
 // The first stage that the pattern names and that has a page without a source, as in a student edition; empty
 // where there is none.
 std::string stage_without_source(const std::string& pattern) {
@@ -62,9 +68,8 @@ std::string stage_without_source(const std::string& pattern) {
       continue;
     const std::string track = folder.parent_path().filename();
     const std::string stage = track + "/" + folder.filename().string();
-    const bool is_named =
-        fnmatch(pattern.c_str(), track.c_str(), 0) == 0 || fnmatch(pattern.c_str(), stage.c_str(), 0) == 0 ||
-        (pattern.find('/') != std::string::npos && fnmatch((pattern + "*").c_str(), stage.c_str(), 0) == 0);
+    const bool is_named = matches(pattern, track, stage) ||
+                          (pattern.find('/') != std::string::npos && matches(pattern + "*", track, stage));
     if (is_named && (first.empty() || stage < first)) first = stage;
   }
   return first;
@@ -96,12 +101,6 @@ usage_error nothing_matches(const std::vector<track_description>& tracks, const 
       fmt::format("no stage matches '{}'; did you mean {}?", pattern, fmt::join(suggestions, " or ")));
 }
 
-// Without FNM_PATHNAME a star spans slashes, so that "*cub*" finds every stage with cub in its path.
-bool matches(const std::string& pattern, const track_description& track, const stage_description& stage) {
-  return fnmatch(pattern.c_str(), stage.path.c_str(), 0) == 0 ||
-         fnmatch(pattern.c_str(), track.name.c_str(), 0) == 0;
-}
-
 // The pattern, or one of what begins with it where nothing is called so: "track/02" means "track/02_*", and
 // where there is none of these "track/02*".
 std::string completed(const std::vector<track_description>& tracks, const std::string& text) {
@@ -109,7 +108,7 @@ std::string completed(const std::vector<track_description>& tracks, const std::s
   const auto names_a_stage = [&](const std::string& wanted) {
     return std::any_of(tracks.begin(), tracks.end(), [&](const auto& track) {
       return std::any_of(track.stages.begin(), track.stages.end(),
-                         [&](const auto& stage) { return matches(wanted, track, stage); });
+                         [&](const auto& stage) { return matches(wanted, track.name, stage.path); });
     });
   };
   if (names_a_stage(pattern)) return pattern;
@@ -135,7 +134,9 @@ std::vector<track_selection> select_stages(const std::vector<track_description>&
   for (const auto& track : tracks) {
     track_selection selection{&track, {}};
     for (const auto& stage : track.stages) {
-      const auto is_match = [&](const std::string& pattern) { return matches(pattern, track, stage); };
+      const auto is_match = [&](const std::string& pattern) {
+        return matches(pattern, track.name, stage.path);
+      };
       if (patterns.empty() || std::any_of(patterns.begin(), patterns.end(), is_match))
         selection.stages.push_back(&stage);
     }
