@@ -111,7 +111,8 @@ struct problem : array_problem<double, double> {
   // A value of age k has been multiplied k times, and so has its weight: its rounding error is at most
   // 4 (k + 4) u of what it contributes. The scale of an output is the weighted mean of (1 + alpha k) |x|,
   // twice that of |x| where values are of one size, so that this bound holds for every mixture of them: a
-  // value of 1e16 decays, and its rounding with it. No value is older than n.
+  // value of 1e16 decays, and its rounding with it. No value is older than n. A quarter of the scale before
+  // is added: y + alpha (x - y) rounds at the size of the y before, of which next to nothing may be left.
   static double relative_error(const parameters& p) { return 4 * 0x1p-53 * (most_roundings(p) + 4); }
 
   static cases_of<parameters> cases(std::int64_t tile, bool thorough, std::uint64_t seed);
@@ -158,6 +159,8 @@ class problem::reference_run {
       lead_positions_ = missing_ + 1;
     } else {
       const shares of = missing_ == 0 ? next_ : shares_after(gap_ * decay_);
+      before_ = magnitude_ + aged_;
+      first_weight_before_ = first_weight_;
       decays(of, missing_ + 1);
       weight_ += 1;
       sum_ += of.enter * static_cast<long double>(x);
@@ -185,7 +188,16 @@ class problem::reference_run {
       return;
     }
     const shares of = shares_after(gap_ * later.lead_);
+    before_ = magnitude_ + aged_;
+    first_weight_before_ = first_weight_;
     decays(of, missing_ + later.lead_positions_);
+    if (later.count_ > 1) {
+      const long double keep = later.first_weight_before_;
+      const double added = of.weigh * std::abs(later.first_);
+      const double aged = alpha_ * static_cast<double>(later.first_age_) * (magnitude_ + added);
+      before_ = static_cast<double>(keep) * (magnitude_ + added + aged_ + aged) + later.before_;
+      first_weight_before_ = keep * first_weight_;
+    }
     decays({later.first_weight_, 0, static_cast<double>(later.first_weight_), 0}, later.first_age_);
     const auto weigh = static_cast<double>(of.weigh * later.first_weight_);
     const double magnitude = weigh * std::abs(later.first_);
@@ -210,10 +222,12 @@ class problem::reference_run {
       whole_ = 1 / weight;
       magnitude_whole_ = scaled_down * whole_ / alpha_;
     }
-    const long double of_first = first_weight_ * std::abs(first_) * (1 + alpha_ * first_age_);
+    const long double of_first =
+        (first_weight_ + first_weight_before_ / 4) * std::abs(first_) * (1 + alpha_ * first_age_);
+    const long double of_others = static_cast<long double>(magnitude_) + aged_ + before_ / 4;
     return {.value = (first_weight_ * first_ + sum_) * whole_,
-            .scale = of_first * whole_ + (static_cast<long double>(magnitude_) + aged_) * magnitude_whole_ +
-                     least_scale_ + scale_of_lost_weights_ * largest_,
+            .scale = of_first * whole_ + of_others * magnitude_whole_ + least_scale_ +
+                     scale_of_lost_weights_ * largest_,
             .largest = largest_};
   }
 
@@ -274,6 +288,9 @@ class problem::reference_run {
   double magnitude_ = 0;
   double aged_ = 0;
   double largest_ = 0;
+  // Where the last value that is present came: |x| and alpha k |x| of the others, and the first one's weight.
+  double before_ = 0;
+  long double first_weight_before_ = 0;
   mutable long double divisor_ = 0;
   mutable long double whole_ = 1;
   mutable long double magnitude_whole_ = scaled_down;

@@ -51,8 +51,12 @@ TEST_CASE("a wrong kernel is refused: eighth part") {
   require_refusals(7);
 }
 
-TEST_CASE("a right kernel passes: a variance in two passes, a stage without a tile, a mean of shares") {
-  for (const char* path : {"rolling/two_passes", "transpose/without_a_tile", "moving_average/adds_shares"}) {
+TEST_CASE(
+    "a right kernel passes: a variance in two passes, a stage without a tile, a mean of shares, an average "
+    "in "
+    "steps") {
+  for (const char* path :
+       {"rolling/two_passes", "transpose/without_a_tile", "moving_average/adds_shares", "ewm/step_towards"}) {
     const lab::verification_record record = lab::verified(path);
     INFO(path << ": " << (record.failure ? lab::failure_message(*record.failure) : ""));
     CHECK(record.passed);

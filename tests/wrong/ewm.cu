@@ -248,5 +248,31 @@ void warm_up_of_positions(const input& in, const output& out, workspace /*scratc
 WRONG(warm_up_of_positions, failure_kind::wrong, "found inf ... input=gaps",
       as_stage("a warm-up that counts positions", warm_up_of_positions));
 
+// Right in another form, y + alpha (x - y): it rounds at the size of the average before.
+__global__ void steps_towards(const double* __restrict__ values, double* __restrict__ averages,
+                              std::int64_t n, double alpha, double decay, std::int64_t min_periods,
+                              bool adjust) {
+  double average = 0;
+  double weight = 0;  // of what came before, where a value enters with 1 or, without `adjust`, with alpha
+  std::int64_t present = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double x = values[i];
+    weight *= decay;
+    if (is_present(x)) {
+      const double enters = adjust || present == 0 ? 1 : alpha;
+      weight += enters;
+      average += enters / weight * (x - average);
+      if (!adjust) weight = 1;
+      ++present;
+    }
+    averages[i] = present < min_periods ? incomplete : average;
+  }
+}
+void step_towards(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  lab::launch(steps_towards, dim3(1), dim3(1), 0, stream, in.values, out.averages, in.n, in.alpha, in.decay,
+              in.min_periods, in.adjust);
+}
+STAGE(step_towards, as_stage("steps towards each value", step_towards));
+
 }  // namespace
 }  // namespace lab::ewm::wrong
