@@ -142,14 +142,14 @@ class array_track final : public track, trial_cost {
     const array_layout layout = layout_of(values);
     if (layout.inputs.size() != 1 || layout.inputs[0].size() == 0) return list;
     const auto n = static_cast<std::uint64_t>(layout.inputs[0].size());
-    // One value that needs many digits, at a place that nobody knows.
+    // One value that needs many digits, at an index that nobody knows.
     if (facts().has_exact_cases) {
       list.push_back(
           {.parameters = values, .input = pattern::lone_value, .seed = random_bits(seed ^ 0x10e, n) % n});
     }
     if (n < 2) return list;
-    const std::uint64_t place = random_bits(seed ^ 0x91a27, 0);
-    for (const std::uint64_t planted : {n - 1 - place % std::min<std::uint64_t>(n, 32), place % n})
+    const std::uint64_t bits = random_bits(seed ^ 0x91a27, 0);
+    for (const std::uint64_t planted : {n - 1 - bits % std::min<std::uint64_t>(n, 32), bits % n})
       list.push_back({.parameters = values, .input = pattern::planted, .seed = planted});
     // An answer that was kept for an input that looks alike.
     const std::uint64_t base = random_bits(seed ^ 0x0c4c, 0) >> 32;
@@ -285,18 +285,18 @@ class array_track final : public track, trial_cost {
   // Inputs that differ in one value, one after the other, at some sizes of the `quick` trials with which the
   // list begins.
   void add_changed(std::vector<trial>& list, std::size_t quick, std::uint64_t seed) const {
-    constexpr std::uint64_t places = 4;
+    constexpr std::uint64_t launches = 4;
     if (facts().description.inputs == 0 || quick == 0) return;
     for (const std::size_t which : std::set<std::size_t>{0, quick / 2, quick - 1}) {
       const std::int64_t n = layout_of(list[which].parameters).inputs[0].size();
       if (n < 2) continue;
       const std::uint64_t base = random_bits(seed ^ 0x0c4a, which) >> 32;
       const auto changed = [&](std::uint64_t k) {
-        const std::uint64_t bits = random_bits(seed ^ 0x0c4b, places * which + k);
+        const std::uint64_t bits = random_bits(seed ^ 0x0c4b, launches * which + k);
         return seed_of_change(base, static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(n)));
       };
       trial added{.parameters = list[which].parameters, .input = pattern::one_changed, .seed = changed(0)};
-      for (std::uint64_t k = 1; k < places; ++k) added.then.push_back(changed(k));
+      for (std::uint64_t k = 1; k < launches; ++k) added.then.push_back(changed(k));
       list.push_back(std::move(added));
     }
   }

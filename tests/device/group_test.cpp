@@ -169,12 +169,12 @@ TEST_CASE("the ceiling of several GPUs comes with the link's") {
   lab::emulator::reset();
   lab::available_gpus();
   const lab::stream stream;
-  const lab::sampling_options plan{.minimum_samples = 3, .time_limit_seconds = 0.02};
+  const lab::sampling_options sampling{.minimum_samples = 3, .time_limit_seconds = 0.02};
   const auto ceiling = [&](std::int64_t gpus) {
     const lab::track& track = lab::track_of(lab::find_stage("moving_average_gpus/02_peer_copy"));
     const lab::ceiling_need need =
         track.ceiling({{"n", 10'000}, {"window", 300}, {"gpus", gpus}, {"scaling", "strong"}}, 1);
-    return lab::measure_ceiling(need, plan, stream.get());
+    return lab::measure_ceiling(need, sampling, stream.get());
   };
   CHECK_FALSE(ceiling(1).link);
   const lab::ceiling_record on_two = ceiling(2);

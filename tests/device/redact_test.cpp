@@ -192,10 +192,10 @@ TEST_CASE("a device heap that is exhausted is reported, and all of it is free ag
 TEST_CASE("a redaction is measured with each allocator, and its time is checked on both sides") {
   lab::skip_without_device();
   const lab::stream stream;
-  const lab::sampling_options plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
+  const lab::sampling_options sampling{.minimum_samples = 10, .time_limit_seconds = 0.01};
   for (const allocator from : {allocator::plain, allocator::pool, allocator::none}) {
     const auto found = lab::verify_and_measure(right_stage(), with(2000, content::people, from), {7, 8}, {},
-                                               plan, stream.get());
+                                               sampling, stream.get());
     INFO((found.verification.failure ? lab::failure_message(*found.verification.failure)
                                      : std::string("no failure")));
     CHECK(found.verification.passed);
@@ -209,14 +209,14 @@ TEST_CASE("a redaction is measured with each allocator, and its time is checked 
 TEST_CASE("a stage with its trials behind it passes at its next row, where its blocks wait for each other") {
   lab::skip_without_device();
   const lab::stream stream;
-  const lab::sampling_options plan{.minimum_samples = 3, .time_limit_seconds = 0.01};
+  const lab::sampling_options sampling{.minimum_samples = 3, .time_limit_seconds = 0.01};
   const lab::stage_entry& stage = lab::find_stage("redact/06_single_pass");
   const auto first = lab::verify_and_measure(stage, with(2000, content::people, allocator::pool), {7, 8}, {},
-                                             plan, stream.get());
+                                             sampling, stream.get());
   REQUIRE(first.verification.passed);
   for (const allocator from : {allocator::none, allocator::plain}) {
     const auto next = lab::verify_and_measure(stage, with(2000, content::people, from), {7, 8},
-                                              {.made = first.verification}, plan, stream.get());
+                                              {.made = first.verification}, sampling, stream.get());
     INFO((next.verification.failure ? lab::failure_message(*next.verification.failure)
                                     : std::string("no failure")));
     CHECK(next.verification.passed);

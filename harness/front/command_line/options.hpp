@@ -33,7 +33,7 @@ CLI::Option* add_number(CLI::App& verb, const std::string& option, std::optional
 void add_trial_seed(CLI::App& verb, std::uint64_t& seed);
 
 // How a stage is timed: --l2, --min-samples, --time-limit.
-void add_plan(CLI::App& verb, l2_choice& l2, sampling_options& plan);
+void add_sampling(CLI::App& verb, l2_choice& l2, sampling_options& sampling);
 
 // Processes that measure each row: --repeat.
 void add_repeat(CLI::App& verb, std::int64_t& repeat);
