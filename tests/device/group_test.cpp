@@ -67,7 +67,7 @@ std::string fault_of(const moving_average_gpus::input& in, std::int64_t k,
   const auto inside = [&](std::int64_t first, std::int64_t end) {
     return all.begin + first >= own.first && all.begin + end <= own.first + own.count;
   };
-  std::set<std::int64_t> made;
+  std::set<std::int64_t> chosen;
   for (std::int64_t begin = all.lead * all.chunk(); begin < all.n; begin += all.chunk()) {
     for (std::int64_t step = -halo; step < all.chunk_tiles; ++step) {
       const std::int64_t start = begin + step * tile;
@@ -78,11 +78,11 @@ std::string fault_of(const moving_average_gpus::input& in, std::int64_t k,
       if (step < 0) continue;
       if (!inside(start, std::min(start + tile, all.n))) return "writes beside the part";
       if (all.begin > 0 && start < window - 1) return "takes whole windows for incomplete ones";
-      if (!made.insert((all.begin + start) / tile).second) return "makes a tile twice";
+      if (!chosen.insert((all.begin + start) / tile).second) return "makes a tile twice";
     }
   }
   const moving_average_gpus::tiles_of_part tiles = moving_average_gpus::tiles_of(in, k);
-  const bool is_all = std::ssize(made) == tiles.end - tiles.interior && *made.begin() == tiles.interior;
+  const bool is_all = std::ssize(chosen) == tiles.end - tiles.interior && *chosen.begin() == tiles.interior;
   return is_all ? "" : "leaves tiles out";
 }
 

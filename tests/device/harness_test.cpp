@@ -434,14 +434,14 @@ TEST_CASE("every sample of a slow stage is compared in full or made again", "[qu
   const lab::parameter_values parameters{{"n", 900'000}, {"window", 2000}};
   const lab::verification_record proved{.passed = true, .cases = 1, .seeds = {7, 8}, .trials = 1};
   const auto wrong = lab::verify_and_measure(lab::find_stage("moving_average/right_when_watched"), parameters,
-                                             {7, 8}, {.made = proved}, sampling, stream.get());
+                                             {7, 8}, {.record = proved}, sampling, stream.get());
   CHECK_FALSE(wrong.timing);
   REQUIRE(wrong.verification.failure);
   const std::string message = lab::failure_message(*wrong.verification.failure);
   INFO(message);
   CHECK(message.find("while timed") != std::string::npos);
   const auto right = lab::verify_and_measure(lab::find_stage("moving_average/01_naive"), parameters, {7, 8},
-                                             {.made = proved}, sampling, stream.get());
+                                             {.record = proved}, sampling, stream.get());
   CHECK(right.verification.passed);
   CHECK(right.timing);
 }

@@ -16,8 +16,8 @@ TEST_CASE("damaged PTX is translated or refused, and never more") {
     for (int k = 0; k < 80; ++k, ++tried) {
       const std::string ptx = lab::test::damaged(input.ptx, "{}[]();,.%@0", random);
       try {
-        const auto made = lab::ptx::translate(ptx, k % 2 == 0 ? input.asked : lab::ptx::request{});
-        CHECK(made.text.find("asm") != std::string::npos);
+        const auto translated = lab::ptx::translate(ptx, k % 2 == 0 ? input.asked : lab::ptx::request{});
+        CHECK(translated.text.find("asm") != std::string::npos);
       } catch (const lab::ptx::error& error) {
         CHECK(error.line() >= 1);
         CHECK(error.column() >= 1);
