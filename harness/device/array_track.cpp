@@ -19,10 +19,6 @@
 namespace lab {
 namespace {
 
-std::string files_text(std::int64_t count, const std::string& what) {
-  return count == 1 ? "one " + what + " file" : std::to_string(count) + " " + what + " files";
-}
-
 // Calls visit with a zero of each type that files may have, and else with none.
 template <class Visit>
 void with_file_type(element_type type, const Visit& visit) {
@@ -404,23 +400,15 @@ parameter_values array_track::parameters_of(const application& to,
 check_result array_track::apply(const stage_entry& entry, const application& to, cudaStream_t stream) const {
   if (facts().description.texts.empty()) refuse_texts(to.texts);
   if (facts().description.inputs == 0) return apply_nothing(entry, to, stream);
-  if (std::ssize(to.inputs) != facts().description.inputs) {
-    throw usage_error("this track takes " + files_text(facts().description.inputs, "input") + ", not " +
-                      std::to_string(to.inputs.size()));
-  }
-  if (to.outputs.size() != 1)
-    throw usage_error("this track writes one output file, not " + std::to_string(to.outputs.size()));
-  require_writable(to.outputs[0]);
+  require_files(to, facts().description.inputs);
   std::vector<npy_header> headers;
   for (const std::string& path : to.inputs) headers.push_back(read_npy_header(path));
   const parameter_values values = parameters_of(to, headers);
   auto bound = problem_->bind(&entry, values, to.texts);
   const array_layout layout = bound->layout();
   require_shapes(layout, headers, to.inputs);
-  if (const std::string why = unsupported(entry, values); !why.empty())
-    throw unsupported_error(entry.path + ": " + why);
-  if (const std::string why = unsupported_by(*bound); !why.empty())
-    throw unsupported_error(entry.path + ": " + why);
+  require_supported(entry, unsupported(entry, values));
+  require_supported(entry, unsupported_by(*bound));
   const host_arrays arrays = read_files(layout, to.inputs);
   if (has_running_sums(values)) refuse_leaks(entry, arrays);
   if (check_result result = right_at(entry, values, stream); result.failure) return result;
@@ -484,8 +472,7 @@ check_result array_track::apply_nothing(const stage_entry& entry, const applicat
     require_writable(path);
   }
   const parameter_values values = complete(to.parameters);
-  if (const std::string why = unsupported(entry, values); !why.empty())
-    throw unsupported_error(entry.path + ": " + why);
+  require_supported(entry, unsupported(entry, values));
   const auto bound = problem_->bind(&entry, values);
   const auto work = make_workload(problem_->bind(&entry, values), stream);
   const host_arrays no_input;

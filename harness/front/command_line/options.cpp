@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "harness/front/process/errors.hpp"
-#include "harness/front/selection/parameters.hpp"
 #include "harness/front/selection/verb_names.hpp"
 #include "harness/front/workers/devices.hpp"
 
@@ -223,6 +224,22 @@ build_request needs_of_run(const run_options& options, bool check) {
 
 CLI::App* add_verb(CLI::App& program, const std::string& name) {
   return program.add_subcommand(name, verb_summary(name));
+}
+
+std::string stem_of_call(const std::string& stage, const std::vector<parameter_argument>& choices) {
+  constexpr std::size_t longest = 200;  // bytes: file systems take 255
+  std::string stem = stage;
+  for (const parameter_argument& one : choices) {
+    stem += "." + one.name;
+    if (!one.text.empty()) stem += "_" + one.text;
+  }
+  std::replace_if(
+      stem.begin(), stem.end(),
+      [](unsigned char c) {
+        return std::isalnum(c) == 0 && std::string_view("-_.").find(c) == std::string_view::npos;
+      },
+      '_');
+  return stem.substr(0, longest);
 }
 
 }  // namespace lab::front
