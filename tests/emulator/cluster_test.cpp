@@ -324,7 +324,7 @@ __global__ void __cluster_dims__(4) bring_to_next(const __grid_constant__ lab::t
     const int next = (block + 1) % 4;
     int* const there = lab::map_to_block(tile_values, next);
     mbarrier& told = wrong == far_mistake::own_barrier ? full : *lab::map_to_block(&full, next);
-    const auto here = lab::emulator::tile_values::here();
+    const auto here = lab::emulator::place::here();
     if (boxes) lab::tensor_copy_in(there, map, 0, block, told, here);
     if (!boxes) lab::emulator::copy_in_bulk(there, in + block * tile, tile * 4, &told.state, {}, here);
   }
@@ -359,7 +359,7 @@ __global__ void __cluster_dims__(2) poll_in_cluster(int* out, bool never) {
   if (threadIdx.x == 0) {
     const int next = 1 - static_cast<int>(lab::cluster_rank());
     const auto ended = [](mbarrier& one) {
-      return lab::emulator::try_wait_for_phase(&one.state, 0, lab::emulator::tile_values::here());
+      return lab::emulator::try_wait_for_phase(&one.state, 0, lab::emulator::place::here());
     };
     lab::arrive_at_block(second, next);
     bool has_first = false, has_second = false;

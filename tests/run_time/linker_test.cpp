@@ -26,7 +26,7 @@ link_input input_of(const std::string& source, target kind, const std::string& n
   request.architecture = architecture;
   if (kind != target::lto_ir) request.options = {"-rdc=true"};
   const auto compiled = compile(request);
-  return {kind, compiled.image, name, linked.compiler};
+  return {kind, compiled.image, name, compiled.compiler};
 }
 
 std::string refusal_of_link(const std::vector<link_input>& inputs, int architecture = 90,
