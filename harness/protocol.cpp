@@ -125,20 +125,20 @@ void from_json(const nlohmann::json& json, verification_record& verification) {
   verification.failure = optional_member<failure_record>(json, "failure");
 }
 
-void to_json(nlohmann::json& json, const sampling_options& plan) {
-  json = {{"minimum_samples", plan.minimum_samples},
-          {"time_limit_seconds", finite(plan.time_limit_seconds, "time_limit_seconds")},
-          {"spread_target", finite(plan.spread_target, "spread_target")},
-          {"warmups", plan.warmups},
-          {"l2", to_string(plan.l2)}};
+void to_json(nlohmann::json& json, const sampling_options& sampling) {
+  json = {{"minimum_samples", sampling.minimum_samples},
+          {"time_limit_seconds", finite(sampling.time_limit_seconds, "time_limit_seconds")},
+          {"spread_target", finite(sampling.spread_target, "spread_target")},
+          {"warmups", sampling.warmups},
+          {"l2", to_string(sampling.l2)}};
 }
 
-void from_json(const nlohmann::json& json, sampling_options& plan) {
-  plan.minimum_samples = json.at("minimum_samples").get<std::int64_t>();
-  plan.time_limit_seconds = json.at("time_limit_seconds").get<double>();
-  plan.spread_target = json.at("spread_target").get<double>();
-  plan.warmups = json.at("warmups").get<std::int64_t>();
-  plan.l2 = enumerator_from<cache_state>(json.at("l2"), cache_state_names);
+void from_json(const nlohmann::json& json, sampling_options& sampling) {
+  sampling.minimum_samples = json.at("minimum_samples").get<std::int64_t>();
+  sampling.time_limit_seconds = json.at("time_limit_seconds").get<double>();
+  sampling.spread_target = json.at("spread_target").get<double>();
+  sampling.warmups = json.at("warmups").get<std::int64_t>();
+  sampling.l2 = enumerator_from<cache_state>(json.at("l2"), cache_state_names);
 }
 
 void to_json(nlohmann::json& json, const clock_record& clock) {

@@ -182,13 +182,13 @@ class block_reader {
     for (const access_line_record& line : lines()) {
       if (site_of(line) == site_of(record.at)) record.at = line;
     }
-    std::vector<std::uint32_t> places;
+    std::vector<std::uint32_t> its_lines;
     for (const logged_request& other : block_.log.requests()) {
       if (other.warp == one.warp && is_wanted(other) &&
-          std::find(places.begin(), places.end(), other.place) == places.end())
-        places.push_back(other.place);
+          std::find(its_lines.begin(), its_lines.end(), other.place) == its_lines.end())
+        its_lines.push_back(other.place);
     }
-    for (const std::uint32_t place : places)
+    for (const std::uint32_t place : its_lines)
       record.requests += static_cast<std::int64_t>(block_.log.count_of(place, one.warp));
     if (one.space == emulator::memory_space::shared)
       record.parts = emulator::shared_parts(one.lanes, one.address.data(), one.bytes);

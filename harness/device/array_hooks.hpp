@@ -121,7 +121,7 @@ struct array_hooks {
   void (*stand_in_for)(const std::map<std::string, std::string>& texts, parameter_values& values) = nullptr;
   // Puts the text itself into p.
   void (*take)(const std::map<std::string, std::string>& texts, parameters& p) = nullptr;
-  // The plan, prepared another way than the stages', of what is right.
+  // The launch, prepared another way than the stages', of what is right.
   plan<Problem> (*prepare_right)(const parameters& p, cudaStream_t stream) = nullptr;
 };
 

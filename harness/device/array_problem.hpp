@@ -66,8 +66,8 @@ void read_values(const auto& value, std::int64_t first, std::int64_t step, std::
   }
 }
 
-// Generated values for one thread that goes through them in order, at up to two places at a time (what enters
-// a window, and what leaves it): made many at a time. What is asked for elsewhere is made by itself.
+// Generated values for one thread that goes through them in order, at up to two indices at a time (what
+// enters a window, and what leaves it): made many at a time. What is asked for elsewhere is made by itself.
 template <class T>
 class values_in_order : public generated_values<T> {
  public:
@@ -76,9 +76,9 @@ class values_in_order : public generated_values<T> {
 
   T operator()(std::int64_t j) const {
     for (run& one : runs_) {
-      const auto place = static_cast<std::uint64_t>(j - one.first);
-      if (place < one.count) return one.values[place];
-      if (place == one.count) return first_of_next(one, j);
+      const auto offset = static_cast<std::uint64_t>(j - one.first);
+      if (offset < one.count) return one.values[offset];
+      if (offset == one.count) return first_of_next(one, j);
     }
     // Whether it begins a run is known when the next one is asked for.
     run& other = runs_[turn_++ % runs_.size()];

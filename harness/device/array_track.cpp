@@ -19,10 +19,6 @@
 namespace lab {
 namespace {
 
-std::string files_text(std::int64_t count, const std::string& what) {
-  return count == 1 ? "one " + what + " file" : std::to_string(count) + " " + what + " files";
-}
-
 // Calls visit with a zero of each type that files may have, and else with none.
 template <class Visit>
 void with_file_type(element_type type, const Visit& visit) {
@@ -142,14 +138,14 @@ class array_track final : public track, trial_cost {
     const array_layout layout = layout_of(values);
     if (layout.inputs.size() != 1 || layout.inputs[0].size() == 0) return list;
     const auto n = static_cast<std::uint64_t>(layout.inputs[0].size());
-    // One value that needs many digits, at a place that nobody knows.
+    // One value that needs many digits, at an index that nobody knows.
     if (facts().has_exact_cases) {
       list.push_back(
           {.parameters = values, .input = pattern::lone_value, .seed = random_bits(seed ^ 0x10e, n) % n});
     }
     if (n < 2) return list;
-    const std::uint64_t place = random_bits(seed ^ 0x91a27, 0);
-    for (const std::uint64_t planted : {n - 1 - place % std::min<std::uint64_t>(n, 32), place % n})
+    const std::uint64_t bits = random_bits(seed ^ 0x91a27, 0);
+    for (const std::uint64_t planted : {n - 1 - bits % std::min<std::uint64_t>(n, 32), bits % n})
       list.push_back({.parameters = values, .input = pattern::planted, .seed = planted});
     // An answer that was kept for an input that looks alike.
     const std::uint64_t base = random_bits(seed ^ 0x0c4c, 0) >> 32;
@@ -285,18 +281,18 @@ class array_track final : public track, trial_cost {
   // Inputs that differ in one value, one after the other, at some sizes of the `quick` trials with which the
   // list begins.
   void add_changed(std::vector<trial>& list, std::size_t quick, std::uint64_t seed) const {
-    constexpr std::uint64_t places = 4;
+    constexpr std::uint64_t launches = 4;
     if (facts().description.inputs == 0 || quick == 0) return;
     for (const std::size_t which : std::set<std::size_t>{0, quick / 2, quick - 1}) {
       const std::int64_t n = layout_of(list[which].parameters).inputs[0].size();
       if (n < 2) continue;
       const std::uint64_t base = random_bits(seed ^ 0x0c4a, which) >> 32;
       const auto changed = [&](std::uint64_t k) {
-        const std::uint64_t bits = random_bits(seed ^ 0x0c4b, places * which + k);
+        const std::uint64_t bits = random_bits(seed ^ 0x0c4b, launches * which + k);
         return seed_of_change(base, static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(n)));
       };
       trial added{.parameters = list[which].parameters, .input = pattern::one_changed, .seed = changed(0)};
-      for (std::uint64_t k = 1; k < places; ++k) added.then.push_back(changed(k));
+      for (std::uint64_t k = 1; k < launches; ++k) added.then.push_back(changed(k));
       list.push_back(std::move(added));
     }
   }
@@ -404,23 +400,15 @@ parameter_values array_track::parameters_of(const application& to,
 check_result array_track::apply(const stage_entry& entry, const application& to, cudaStream_t stream) const {
   if (facts().description.texts.empty()) refuse_texts(to.texts);
   if (facts().description.inputs == 0) return apply_nothing(entry, to, stream);
-  if (std::ssize(to.inputs) != facts().description.inputs) {
-    throw usage_error("this track takes " + files_text(facts().description.inputs, "input") + ", not " +
-                      std::to_string(to.inputs.size()));
-  }
-  if (to.outputs.size() != 1)
-    throw usage_error("this track writes one output file, not " + std::to_string(to.outputs.size()));
-  require_writable(to.outputs[0]);
+  require_files(to, facts().description.inputs);
   std::vector<npy_header> headers;
   for (const std::string& path : to.inputs) headers.push_back(read_npy_header(path));
   const parameter_values values = parameters_of(to, headers);
   auto bound = problem_->bind(&entry, values, to.texts);
   const array_layout layout = bound->layout();
   require_shapes(layout, headers, to.inputs);
-  if (const std::string why = unsupported(entry, values); !why.empty())
-    throw unsupported_error(entry.path + ": " + why);
-  if (const std::string why = unsupported_by(*bound); !why.empty())
-    throw unsupported_error(entry.path + ": " + why);
+  require_supported(entry, unsupported(entry, values));
+  require_supported(entry, unsupported_by(*bound));
   const host_arrays arrays = read_files(layout, to.inputs);
   if (has_running_sums(values)) refuse_leaks(entry, arrays);
   if (check_result result = right_at(entry, values, stream); result.failure) return result;
@@ -484,8 +472,7 @@ check_result array_track::apply_nothing(const stage_entry& entry, const applicat
     require_writable(path);
   }
   const parameter_values values = complete(to.parameters);
-  if (const std::string why = unsupported(entry, values); !why.empty())
-    throw unsupported_error(entry.path + ": " + why);
+  require_supported(entry, unsupported(entry, values));
   const auto bound = problem_->bind(&entry, values);
   const auto work = make_workload(problem_->bind(&entry, values), stream);
   const host_arrays no_input;

@@ -69,9 +69,10 @@ class page_lock {
 // What the stage answers first is what it declares.
 std::optional<double> first_declared_error(const bound_problem& problem, const problem_facts& facts) {
   static std::map<std::pair<const void*, std::string>, std::optional<double>> known;
-  const auto [place, is_new] = known.try_emplace({facts.stage, facts.name + " " + facts.key}, std::nullopt);
-  if (is_new) place->second = problem.declared_error();
-  return place->second;
+  const auto [known_error, is_new] =
+      known.try_emplace({facts.stage, facts.name + " " + facts.key}, std::nullopt);
+  if (is_new) known_error->second = problem.declared_error();
+  return known_error->second;
 }
 
 // What judge(begin, end, result) finds of pieces of [0, count), each for one core.
@@ -371,33 +372,33 @@ double array_workload::error_by_traits(double largest) const {
 // rounding, whatever a stage declares, but for what finishes an exact result: a division, say, which may come
 // before the sum. (One value of 2^40 that is missing or wrong is found.)
 comparison array_workload::make_comparison(double largest) const {
-  comparison made{.type = facts_.layout.output.type,
-                  .terms = facts_.layout.terms,
-                  .relative_error = facts_.exact_error,
-                  .keeps_zero_signs = facts_.keeps_zero_signs};
+  comparison rules{.type = facts_.layout.output.type,
+                   .terms = facts_.layout.terms,
+                   .relative_error = facts_.exact_error,
+                   .keeps_zero_signs = facts_.keeps_zero_signs};
   if (has_exact_results()) {
     constexpr double of_one_value = 0x1p-40;
     if (facts_.exact_error > 0)
-      made.relative_error = std::max(facts_.exact_error, std::min(bound_, of_one_value));
-    return made;
+      rules.relative_error = std::max(facts_.exact_error, std::min(bound_, of_one_value));
+    return rules;
   }
   const bool own = source_.own != nullptr;
-  made.relative_error = bound_;
-  if (drifts(facts_)) made.min_scale = own ? problem_->drift_scale(largest) : largest;
-  made.forgotten = facts_.traits.forgets;
-  if (own) return made;
+  rules.relative_error = bound_;
+  if (drifts(facts_)) rules.min_scale = own ? problem_->drift_scale(largest) : largest;
+  rules.forgotten = facts_.traits.forgets;
+  if (own) return rules;
   // A trait excuses what comes after the first rare value, and nothing before it: rounding errors of the
   // largest value that has passed, and NaN and Inf where one has.
   const pattern kind = source_.kind;
   const bool drifted = drifts(facts_) && shows_drift(kind);
   const bool leaks = facts_.traits.leaks_nonfinite && facts_.drift_error > 0 && shows_leaks(kind);
-  if (!drifted && !leaks) return made;
+  if (!drifted && !leaks) return rules;
   const bool one_each = facts_.layout.inputs.size() == 1 && facts_.layout.inputs[0].size() == size();
   const double passed = kind == pattern::spikes ? 1e16 : largest;
-  made.first_excused = one_each && has_rare_values(kind) ? first_rare_index(kind, source_.seed) : 0;
-  made.drift = drifted ? bound_ * problem_->drift_scale(passed) : 0;
-  made.may_leak = leaks;
-  return made;
+  rules.first_excused = one_each && has_rare_values(kind) ? first_rare_index(kind, source_.seed) : 0;
+  rules.drift = drifted ? bound_ * problem_->drift_scale(passed) : 0;
+  rules.may_leak = leaks;
+  return rules;
 }
 
 // ---- outputs
@@ -440,7 +441,7 @@ void array_workload::download(std::int64_t first, std::int64_t count, void* to) 
   });
 }
 
-// Both ends of every GPU's part, both sides of some tile borders, and random places: the same ones for the
+// Both ends of every GPU's part, both sides of some tile borders, and random indices: the same ones for the
 // same seed.
 std::vector<std::int64_t> array_workload::sample() const {
   const std::int64_t n = size();

@@ -161,7 +161,7 @@ class any_array_problem {
   [[nodiscard]] virtual std::unique_ptr<bound_problem> bind(
       const stage_entry* stage, const parameter_values& values,
       const std::map<std::string, std::string>& texts = {}) const = 0;
-  // With the plan of what is right of a person's own function in the stage's place.
+  // With the launch of what is right of a person's own function instead of the stage's.
   [[nodiscard]] virtual std::unique_ptr<bound_problem> bind_right(
       const parameter_values& values, const std::map<std::string, std::string>& texts) const = 0;
 };

@@ -35,7 +35,7 @@ struct column {
   }
 };
 
-// Random bits in any number, from one row's own place in the sequence.
+// Random bits in any number, from one row's own position in the sequence.
 class row_bits {
  public:
   row_bits(std::uint64_t seed, std::int64_t row)
@@ -109,14 +109,14 @@ column make_column(std::int64_t rows, const Append& append) {
   constexpr bool in_place = std::invocable<const Append&, text_in_place&, std::int64_t>;
   constexpr std::int64_t piece_rows = 1 << 14;
   const std::int64_t pieces = (rows + piece_rows - 1) / piece_rows;
-  column made{.offsets = host_array<std::int64_t>(rows + 1)};
+  column result{.offsets = host_array<std::int64_t>(rows + 1)};
   std::vector<std::string> texts(threads_for(rows, piece_rows));
   std::vector<std::int64_t> begins(static_cast<std::size_t>(pieces) + 1);
   for_pieces_on_all_cores(rows, piece_rows, [&](std::int64_t first, std::int64_t end, unsigned thread) {
     const auto measure = [&](auto& text) {
       for (std::int64_t row = first; row < end; ++row) {
         append(text, row);
-        made.offsets[row + 1] = static_cast<std::int64_t>(text.size());
+        result.offsets[row + 1] = static_cast<std::int64_t>(text.size());
       }
       begins[static_cast<std::size_t>(first / piece_rows) + 1] = static_cast<std::int64_t>(text.size());
     };
@@ -129,8 +129,8 @@ column make_column(std::int64_t rows, const Append& append) {
     }
   });
   std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  made.offsets[0] = 0;
-  made.chars = host_array<char>(begins.back());
+  result.offsets[0] = 0;
+  result.chars = host_array<char>(begins.back());
   for_pieces_on_all_cores(rows, piece_rows, [&](std::int64_t first, std::int64_t end, unsigned thread) {
     const std::int64_t begin = begins[static_cast<std::size_t>(first / piece_rows)];
     const std::int64_t size = begins[static_cast<std::size_t>(first / piece_rows) + 1] - begin;
@@ -139,7 +139,7 @@ column make_column(std::int64_t rows, const Append& append) {
       if (static_cast<std::int64_t>(text.size()) != size) std::terminate();  // another text than before
     };
     if constexpr (in_place) {
-      text_in_place text(made.chars.data() + begin, size);
+      text_in_place text(result.chars.data() + begin, size);
       write(text);
     } else {
       std::string& text = texts[thread];
@@ -147,11 +147,11 @@ column make_column(std::int64_t rows, const Append& append) {
         text.clear();
         write(text);
       }
-      std::memcpy(made.chars.data() + begin, text.data(), text.size());
+      std::memcpy(result.chars.data() + begin, text.data(), text.size());
     }
-    for (std::int64_t row = first; row < end; ++row) made.offsets[row + 1] += begin;
+    for (std::int64_t row = first; row < end; ++row) result.offsets[row + 1] += begin;
   });
-  return made;
+  return result;
 }
 
 }  // namespace lab

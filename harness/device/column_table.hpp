@@ -56,10 +56,10 @@ column expected_column(const typename Problem::parameters& p, const input_column
 template <class Problem>
 std::shared_ptr<const column_table<Problem>> make_table(const typename Problem::parameters& p,
                                                         input_columns<Problem> inputs) {
-  auto made = std::make_shared<column_table<Problem>>();
-  made->inputs = std::move(inputs);
-  made->expected = expected_column<Problem>(p, made->inputs);
-  return made;
+  auto table = std::make_shared<column_table<Problem>>();
+  table->inputs = std::move(inputs);
+  table->expected = expected_column<Problem>(p, table->inputs);
+  return table;
 }
 
 // The parameters that inputs are made of.
@@ -95,15 +95,15 @@ inline column varied_copy(const column& from, std::uint64_t variation, bool is_t
 template <class Problem>
 std::shared_ptr<const column_table<Problem>> generated_table(const typename Problem::parameters& p,
                                                              std::uint64_t seed) {
-  struct made_input {
+  struct kept_table {
     parameter_values from;
     std::uint64_t seed = 0;
     std::shared_ptr<const column_table<Problem>> table;
   };
-  static std::array<made_input, 2> kept;
+  static std::array<kept_table, 2> kept;
   auto& [last, before] = kept;
   const parameter_values wanted = input_values<Problem>(p);
-  const auto is_wanted = [&](const made_input& one) { return one.from == wanted && one.seed == seed; };
+  const auto is_wanted = [&](const kept_table& one) { return one.from == wanted && one.seed == seed; };
   if (is_wanted(last)) return last.table;
   std::swap(last, before);
   if (!is_wanted(last)) {

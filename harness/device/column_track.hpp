@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/file.hpp"
 #include "harness/device/column_problem.hpp"
 #include "harness/device/column_table.hpp"
 #include "harness/device/column_workload.hpp"
@@ -26,13 +25,11 @@ class column_track final : public track, trial_cost {
   using parameters = typename Problem::parameters;
 
   [[nodiscard]] track_description describe() const override {
-    return {.title = Problem::title,
-            .unit = Problem::unit,
-            .parameters = describe_parameters(Problem::describe())};
+    return {.title = Problem::title, .unit = Problem::unit, .parameters = descriptions()};
   }
 
   [[nodiscard]] parameter_values complete(const parameter_values& given) const override {
-    return complete_parameters(describe_parameters(Problem::describe()), given);
+    return complete_parameters(descriptions(), given);
   }
 
   [[nodiscard]] std::vector<trial> trials(const stage_entry& entry, bool thorough,
@@ -46,8 +43,8 @@ class column_track final : public track, trial_cost {
 
   [[nodiscard]] std::vector<trial> larger_trials(const stage_entry& entry,
                                                  std::uint64_t seed) const override {
-    std::vector<trial> list = lab::larger_trials(describe_parameters(Problem::describe()), *this)
-                                  .in_between(trials(entry, true, seed), seed);
+    std::vector<trial> list =
+        lab::larger_trials(descriptions(), *this).in_between(trials(entry, true, seed), seed);
     // Columns of as many rows and bytes, one after the other: what is kept of those before is no answer.
     if (!list.empty()) {
       trial successive{.parameters = list.back().parameters};
@@ -93,15 +90,11 @@ class column_track final : public track, trial_cost {
                                    cudaStream_t stream) const override {
     const auto& [given, inputs, outputs, texts, inexact] = to;
     refuse_texts(texts);
-    if (inputs.size() != 1)
-      throw usage_error("this track takes one input file, not " + std::to_string(inputs.size()));
-    if (outputs.size() != 1)
-      throw usage_error("this track writes one output file, not " + std::to_string(outputs.size()));
+    require_files(to, 1);
     for (const char* of_file : {"rows", "content"}) {
       if (given.contains(of_file))
         throw usage_error(std::string(of_file) + " is what the input file says, not an option here");
     }
-    require_writable(outputs[0]);
     input_columns<Problem> columns;
     std::vector<column> read = read_columns(inputs[0], Problem::input_columns);
     std::move(read.begin(), read.end(), columns.begin());
@@ -117,8 +110,7 @@ class column_track final : public track, trial_cost {
       throw unsupported_error(entry.path + ": " + inputs[0] +
                               " has more characters than offsets of 32 bits reach: take --offsets 64");
     }
-    if (const std::string why = unsupported_by(typed(entry), p); !why.empty())
-      throw unsupported_error(entry.path + ": " + why);
+    require_supported(entry, unsupported_by(typed(entry), p));
     const auto work = make_typed(typed(entry), p, bytes, stream);
     work->prepare_from(make_table<Problem>(p, std::move(columns)));
     work->launch();
@@ -139,6 +131,9 @@ class column_track final : public track, trial_cost {
   }
   [[nodiscard]] double values(const parameter_values& p) const override { return p.at("rows").real(); }
 
+  static std::vector<parameter_description> descriptions() {
+    return describe_parameters(Problem::describe());
+  }
   static const stage<Problem>& typed(const stage_entry& entry) { return typed_stage<Problem>(entry); }
 
   static parameters typed(const parameter_values& values) {

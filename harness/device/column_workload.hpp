@@ -49,7 +49,7 @@ class column_workload final : public workload {
     give_back();
     data_ = std::move(data);
     base_ = data_;
-    variation_ = made_variation_ = 0;
+    variation_ = data_variation_ = 0;
     std::int64_t longest = data_->expected.bytes();
     for (const column& of_input : data_->inputs) longest = std::max(longest, of_input.bytes());
     if (offset_bits_for(longest) > offset_bits()) {
@@ -227,8 +227,8 @@ class column_workload final : public workload {
 
   // The data that the last vary() stands for.
   void make_varied_data() {
-    if (made_variation_ == variation_) return;
-    made_variation_ = variation_;
+    if (data_variation_ == variation_) return;
+    data_variation_ = variation_;
     input_columns<Problem> varied;
     for (std::size_t k = 0; k < varied.size(); ++k)
       varied[k] = varied_copy(base_->inputs[k], variation_, k == 0);
@@ -325,7 +325,7 @@ class column_workload final : public workload {
   std::shared_ptr<const table> base_;  // what was sent to the device
   std::shared_ptr<const table> data_;  // what vary() has made of it
   std::uint64_t variation_ = 0;        // of what is on the device
-  std::uint64_t made_variation_ = 0;   // of data_
+  std::uint64_t data_variation_ = 0;   // of data_
   std::optional<device_columns> inputs_;
   bool next_is_checked_ = false;
   bool held_is_checked_ = false;

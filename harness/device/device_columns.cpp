@@ -52,7 +52,7 @@ void device_columns::vary(std::span<const column> sent, std::uint64_t from, std:
   const auto turn = [&](std::uint64_t now, std::uint64_t then) {
     vary_letters(reinterpret_cast<char*>(chars.data()), chars.size(), now, then, reader_.stream());
   };
-  // How far a letter is turned follows from its place.
+  // How far a letter is turned follows from its position.
   turn(from, 0);
   const std::int64_t rows = sent[0].rows();
   rotate(sent, first_row_of(from, rows), first_row_of(to, rows));

@@ -17,12 +17,12 @@ namespace lab {
 template <class To, class From>
 host_array<To> converted(const host_array<From>& from) {
   constexpr std::int64_t piece_values = std::int64_t{1} << 18;
-  host_array<To> made(from.size());
+  host_array<To> result(from.size());
   for_pieces_on_all_cores(from.size(), piece_values, [&](std::int64_t begin, std::int64_t end, unsigned) {
-    std::transform(from.data() + begin, from.data() + end, made.data() + begin,
+    std::transform(from.data() + begin, from.data() + end, result.data() + begin,
                    [](From value) { return static_cast<To>(value); });
   });
-  return made;
+  return result;
 }
 
 // The first of `size` values in which two arrays differ; `size` where there is none.
@@ -77,7 +77,7 @@ class device_reader {
     return read(static_cast<const std::int64_t*>(offsets) + row);
   }
 
-  // A hash of all bits and their places.
+  // A hash of all bits and their positions.
   [[nodiscard]] std::uint64_t hash(const device_values& values) const {
     hash_bits(values, digest_.data(), stream_);
     return read(digest_.data());

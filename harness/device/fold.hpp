@@ -98,7 +98,7 @@ inline expectation expectation_from(const std::string& text) {
 
 // Which elements of the generated array `value` is made of, where it is not the array itself.
 template <class Value>
-std::string places_of(const Value& value) {
+std::string elements_of(const Value& value) {
   if constexpr (requires { value.places(); }) {
     return " " + value.places();
   } else {
@@ -136,7 +136,7 @@ expectation fold(const Value& value, std::int64_t count) {
     if (count >= many_to_fold) {
       const std::string key = std::string("fold ") + typeid(operation).name() + typeid(Value).name() + " " +
                               std::to_string(count) + " " + to_string(value.kind) + " " +
-                              std::to_string(value.seed) + places_of(value);
+                              std::to_string(value.seed) + elements_of(value);
       return expectation_from(references::kept(key, [&] { return text_of(compute()); }));
     }
   }

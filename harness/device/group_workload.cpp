@@ -20,14 +20,14 @@ int own_device(const std::vector<int>& devices) {
   return *std::find_if(devices.begin(), devices.end(), [](int device) { return device >= 0; });
 }
 
-// In the place of another process's memory: an address that may be added to, and not used.
+// For another process's memory: an address that may be added to, and not used.
 void* placeholder() {
   return reinterpret_cast<void*>(std::uintptr_t{256});
 }
 
 std::uint64_t next_number(const std::string& problem) {
-  static std::map<std::string, std::uint64_t> made;
-  return made[problem]++;
+  static std::map<std::string, std::uint64_t> numbers;
+  return numbers[problem]++;
 }
 
 }  // namespace

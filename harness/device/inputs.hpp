@@ -49,7 +49,7 @@ enum class pattern {
   lone_nan,       // signed random, and NaN at the index that the seed names
   quarters,       // -12.5, -12.25, ... (whole numbers: -50, -49, ...): fractions beside every small number
   extremes,       // of every magnitude and either sign, and the largest and smallest that there are
-  one_changed,    // small integers, the same for seeds that differ in their place alone; there 100
+  one_changed,    // small integers, the same for seeds that differ in their index alone; there 100
   // Exact, too: zeros, and at the index that the seed names a whole number that needs all digits of a
   // float32, or 40 of a float64's: what is stored or added with fewer shows.
   lone_value,
@@ -60,8 +60,8 @@ enum class pattern {
 };
 
 // The seed of `one_changed`: of its small integers, and the index of the value that is another.
-constexpr std::uint64_t seed_of_change(std::uint64_t base, std::int64_t place) {
-  return base << 32 | static_cast<std::uint32_t>(place);
+constexpr std::uint64_t seed_of_change(std::uint64_t base, std::int64_t index) {
+  return base << 32 | static_cast<std::uint32_t>(index);
 }
 
 inline constexpr const char* pattern_names[] = {
@@ -385,7 +385,7 @@ __host__ __device__ T input_value(pattern kind, std::uint64_t seed, std::int64_t
 }
 
 // Whether the seed is the index of one value.
-inline bool has_a_place(pattern kind) {
+inline bool seed_is_index(pattern kind) {
   return kind == pattern::lone_maximum || kind == pattern::lone_minimum || kind == pattern::lone_infinity ||
          kind == pattern::lone_nan || kind == pattern::lone_value || kind == pattern::planted;
 }

@@ -347,14 +347,14 @@ __global__ void vary_kernel(char* chars, std::int64_t bytes, std::uint64_t from,
     for (std::int64_t i = begin; i < bytes; ++i) chars[i] = turned(chars[i], turn);
     return;
   }
-  auto* const place = reinterpret_cast<uint4*>(chars + begin);
-  uint4 loaded = *place;
+  auto* const address = reinterpret_cast<uint4*>(chars + begin);
+  uint4 loaded = *address;
   char letters[varied_bytes];
   std::memcpy(letters, static_cast<const void*>(&loaded), sizeof letters);
 #pragma unroll
   for (int k = 0; k < varied_bytes; ++k) letters[k] = turned(letters[k], turn);
   std::memcpy(static_cast<void*>(&loaded), letters, sizeof letters);
-  *place = loaded;
+  *address = loaded;
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ void find_other_byte(const unsigned char* bytes, std::int64_t n, unsigned char v
 void gather(const device_values& from, const std::int64_t* indices, void* to, std::int64_t n,
             cudaStream_t stream);
 
-// digest[0] = a hash of all bits and their places: equal runs have equal digests, and those of the parts of
-// an array add up to the whole's.
+// digest[0] = a hash of all bits and their positions: equal runs have equal digests, and those of the parts
+// of an array add up to the whole's.
 void hash_bits(const device_values& values, std::uint64_t* digest, cudaStream_t stream);
 
 // What an exact result is known by: value * unit as a whole number, where it is one to within 2^-10 (a mean
@@ -82,7 +82,7 @@ __host__ __device__ inline std::uint64_t exact_key_of(T value, double unit) {
   }
 }
 
-// digests[k] = a hash of the exact keys of values k * segment up to (k + 1) * segment, and of their places:
+// digests[k] = a hash of the exact keys of values k * segment up to (k + 1) * segment, and of their indices:
 // the sum over i of random_bits(exact_key(values[i], unit), first + i).
 void hash_exact(const device_values& values, double unit, std::int64_t segment, std::uint64_t* digests,
                 cudaStream_t stream);

@@ -94,7 +94,7 @@ std::vector<trial> larger_trials::at(const parameter_values& measured, const std
   std::vector<trial> list;
   for (const pattern kind : kinds) {
     trial added{.parameters = measured, .input = kind, .brief = true};
-    if (has_a_place(kind)) added.seed = seed_of(added, draw);
+    if (seed_is_index(kind)) added.seed = seed_of(added, draw);
     list.push_back(std::move(added));
   }
   return list;
@@ -194,10 +194,10 @@ double larger_trials::resize(trial& one, draws& draw, double least, double most)
   const parameter_values given = one.parameters;
   for (int k = 0; k < attempts && most > least; ++k) {
     auto values = static_cast<double>(draw.size(least, most));
-    for (std::size_t place = 0; place < sizes_.size(); ++place) {
-      const bool is_last = place + 1 == sizes_.size();
+    for (std::size_t dimension = 0; dimension < sizes_.size(); ++dimension) {
+      const bool is_last = dimension + 1 == sizes_.size();
       const std::int64_t size = is_last ? std::llround(values) : draw.size(1, values);
-      one.parameters[sizes_[place]] = std::max<std::int64_t>(1, size);
+      one.parameters[sizes_[dimension]] = std::max<std::int64_t>(1, size);
       values /= static_cast<double>(std::max<std::int64_t>(1, size));
     }
     one.parameters = cost_.fitted(one.parameters, given);
@@ -214,10 +214,10 @@ double larger_trials::resize(trial& one, draws& draw, double least, double most)
   return -1;
 }
 
-// Where the input is made for one place: any.
+// Where the seed is an index: any.
 std::uint64_t larger_trials::seed_of(const trial& one, draws& draw) const {
   const double values = cost_.values(one.parameters);
-  if (!has_a_place(one.input) || values < 1) return draw.bits() >> 2;
+  if (!seed_is_index(one.input) || values < 1) return draw.bits() >> 2;
   return draw.bits() % static_cast<std::uint64_t>(values);
 }
 

@@ -18,7 +18,7 @@ void input_values(pattern kind, std::uint64_t seed, std::int64_t first, std::int
   input_values(kind, seed, first, step, count, element_of<T>(), to);
 }
 
-// The sum over k < count of random_bits(keys[k], first + k): a digest of keys and their places.
+// The sum over k < count of random_bits(keys[k], first + k): a digest of keys and their indices.
 std::uint64_t sum_of_hashes(const std::uint64_t* keys, std::int64_t first, std::int64_t count);
 
 // Of `count` values, added in float64: their sum, and the sum of their magnitudes.

@@ -3,6 +3,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "common/file.hpp"
 #include "harness/device/across_processes.hpp"
 #include "harness/device/track.hpp"
 
@@ -29,6 +30,17 @@ std::string& registration_error() {
 }
 
 }  // namespace
+
+void require_files(const application& to, std::int64_t inputs) {
+  if (std::ssize(to.inputs) != inputs) {
+    throw usage_error("this track takes " +
+                      (inputs == 1 ? "one input file" : std::to_string(inputs) + " input files") + ", not " +
+                      std::to_string(to.inputs.size()));
+  }
+  if (to.outputs.size() != 1)
+    throw usage_error("this track writes one output file, not " + std::to_string(to.outputs.size()));
+  require_writable(to.outputs[0]);
+}
 
 void register_stage(stage_entry entry) {
   const std::string path = entry.path;

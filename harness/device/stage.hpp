@@ -94,7 +94,7 @@ struct stage {
   const char* idea = "";
   // nullptr where the device cannot run it.
   typename launch_of<Problem>::type launch = nullptr;
-  // In its place, where something is to be prepared: called once for the parameters, outside of every launch
+  // Instead of it, where something is to be prepared: called once for the parameters, outside of every launch
   // that is timed or captured, with the device current. It may wait for the stream, and allocate.
   plan<Problem> (*prepare)(const parameters&, cudaStream_t) = nullptr;
   // Scratch memory that `launch` needs for these parameters, in bytes.

@@ -48,9 +48,9 @@ auto call_stage(const char* name, const Function& call) {
   if constexpr (std::is_void_v<result>) {
     guarded_call(name, std::cref(call));
   } else {
-    std::optional<result> made;
-    guarded_call(name, [&] { made.emplace(call()); });
-    return std::move(*made);
+    std::optional<result> returned;
+    guarded_call(name, [&] { returned.emplace(call()); });
+    return std::move(*returned);
   }
 }
 

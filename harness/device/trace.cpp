@@ -143,8 +143,8 @@ std::uint64_t launch_end = 0;
 // "cudaLaunchKernel_v7000" as "cudaLaunchKernel", "cudaMemcpyAsync_ptsz" as "cudaMemcpyAsync".
 std::string plain_name(std::string name) {
   for (const char* suffix : {"_ptsz", "_ptds"}) {
-    const std::size_t place = name.find(suffix);
-    if (place != std::string::npos) name.resize(place);
+    const std::size_t begin_of_suffix = name.find(suffix);
+    if (begin_of_suffix != std::string::npos) name.resize(begin_of_suffix);
   }
   const std::size_t version = name.rfind("_v");
   if (version != std::string::npos && name.find_first_not_of("0123456789", version + 2) == std::string::npos)

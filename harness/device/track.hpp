@@ -201,6 +201,14 @@ inline void refuse_texts(const std::map<std::string, std::string>& texts) {
   if (!texts.empty()) throw usage_error("this track takes no --" + texts.begin()->first);
 }
 
+// Throws usage_error unless there are so many input files, and one output that can be written.
+void require_files(const application& to, std::int64_t inputs);
+
+// Throws unsupported_error with the stage's path where there is a reason `why` it cannot run.
+inline void require_supported(const stage_entry& stage, const std::string& why) {
+  if (!why.empty()) throw unsupported_error(stage.path + ": " + why);
+}
+
 // Adds a track under its directory's name. Called before main; makes no CUDA call.
 void register_track(std::string name, std::unique_ptr<track> added);
 

@@ -150,11 +150,11 @@ class typed_problem final : public bound_problem {
 
   [[nodiscard]] ordered_references in_order(const input_source& source, [[maybe_unused]] std::int64_t n,
                                             [[maybe_unused]] std::int64_t piece) const override {
-    ordered_references made;
+    ordered_references ordered;
     if constexpr (has_runs) {
       with_values(source, [&](const auto& values) {
-        made = [this, values, piece, before = runs_before<Problem>(values, parameters_, n, piece)](
-                   std::int64_t first, std::int64_t count, const take_expectations& take) {
+        ordered = [this, values, piece, before = runs_before<Problem>(values, parameters_, n, piece)](
+                      std::int64_t first, std::int64_t count, const take_expectations& take) {
           auto run = before[static_cast<std::size_t>(first / piece)];
           buffer<expectation> held(first, take);
           extend(run, lab::in_order(values), first, first + count,
@@ -163,8 +163,8 @@ class typed_problem final : public bound_problem {
         };
       });
     } else if constexpr (has_hook<Problem, reference_hook::stream>) {
-      made = [this, values = generated(source)](std::int64_t first, std::int64_t count,
-                                                const take_expectations& take) {
+      ordered = [this, values = generated(source)](std::int64_t first, std::int64_t count,
+                                                   const take_expectations& take) {
         buffer<expectation> held(first, take);
         std::apply(
             [&](const auto&... value) {
@@ -175,7 +175,7 @@ class typed_problem final : public bound_problem {
         held.hand_on();
       };
     }
-    return made;
+    return ordered;
   }
 
   [[nodiscard]] std::optional<expectation> near([[maybe_unused]] const input_source& source,

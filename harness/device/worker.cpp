@@ -189,13 +189,13 @@ verification_record observe(const stage_entry& stage, trial_seeds seeds, cudaStr
   all.insert(all.end(), larger.begin(), larger.end());
   std::int64_t larger_begin = 0, told = 0;
   bool has_warned = false;
-  for (std::size_t place = 0; place < all.size(); ++place) {
-    if (place == quick) larger_begin = host_nanoseconds();
-    if (place > quick && host_seconds_since(larger_begin) > seconds_of_larger) break;
-    const trial& one = all[place];
+  for (std::size_t index = 0; index < all.size(); ++index) {
+    if (index == quick) larger_begin = host_nanoseconds();
+    if (index > quick && host_seconds_since(larger_begin) > seconds_of_larger) break;
+    const trial& one = all[index];
     if (!its_track.unsupported(stage, one.parameters).empty()) continue;
     if (progress && host_seconds_since(told) > 1) {
-      progress("trial " + std::to_string(place + 1) + " of " + std::to_string(all.size()) + ", observed");
+      progress("trial " + std::to_string(index + 1) + " of " + std::to_string(all.size()) + ", observed");
       told = host_nanoseconds();
     }
     const auto work = its_track.make(stage, one.parameters, stream);
@@ -223,7 +223,7 @@ answer_record error(error_kind kind, const std::string& message) {
 // devices in the order of a group's; one that is shown a single device, as Slurm does, has that. All throw
 // unsupported_error where there are too few.
 int device_of_this_process(int first) {
-  struct place {
+  struct process_device {
     char host[256] = "";
     char bus[32] = "";
     int devices = 0;
@@ -232,7 +232,7 @@ int device_of_this_process(int first) {
   std::vector<int> here = processes::own_devices();
   std::stable_partition(here.begin(), here.end(), [&](int device) { return device == first; });
   const auto turn = static_cast<std::size_t>(processes::local_rank());
-  place own{.devices = static_cast<int>(here.size())};
+  process_device own{.devices = static_cast<int>(here.size())};
   processes::host().copy(own.host, sizeof own.host - 1);
   if (turn < here.size()) own.device = here[turn];
   if (here.size() == 1) own.device = here.front();
@@ -244,9 +244,9 @@ int device_of_this_process(int first) {
     CUDA_CHECK(cudaDeviceGetPCIBusId(own.bus, sizeof own.bus, own.device));
 #endif
   }
-  const std::vector<place> all = processes::gather_values(own);
+  const std::vector<process_device> all = processes::gather_values(own);
   for (auto one = all.begin(); one != all.end(); ++one) {
-    const auto shares = [&](const place& other) {
+    const auto shares = [&](const process_device& other) {
       return std::strcmp(one->host, other.host) == 0 && std::strcmp(one->bus, other.bus) == 0;
     };
     if (one->device >= 0 && std::none_of(all.begin(), one, shares)) continue;
@@ -298,7 +298,7 @@ answer_record verified(const stage_request& of) {
 }
 
 answer_record measured_row(const stage_request& of) {
-  const proof_to_time proof{.made = optional_member<verification_record>(of.request, "proved"),
+  const proof_to_time proof{.record = optional_member<verification_record>(of.request, "proved"),
                             .whole = of.request.value("whole", false)};
   measured result = verify_and_measure(of.stage, of.parameters, of.seeds, proof,
                                        of.request.at("plan").get<sampling_options>(), of.on, of.progress);
@@ -483,9 +483,10 @@ answer_record worker::dispatch(const nlohmann::json& request) {
     need.operation = request.value("operation", "");
     if (const std::string why = why_no_group(need.gpus); need.gpus > 1 && !why.empty())
       throw unsupported_error(why);
-    const auto plan = request.at("plan").get<sampling_options>();
-    answer_record reply{.content = {{"ceiling", measure_ceiling(need, plan, on)}}};
-    if (const auto arithmetic = measure_arithmetic(need, plan, on)) reply.content["arithmetic"] = *arithmetic;
+    const auto sampling = request.at("plan").get<sampling_options>();
+    answer_record reply{.content = {{"ceiling", measure_ceiling(need, sampling, on)}}};
+    if (const auto arithmetic = measure_arithmetic(need, sampling, on))
+      reply.content["arithmetic"] = *arithmetic;
     if (progress_) progress_(timing_is_over);
     return reply;
   }

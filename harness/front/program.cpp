@@ -97,8 +97,8 @@ int perform(std::span<const verb_maker> makers, std::vector<std::string> argumen
   app.require_subcommand(0, 1);
   std::map<std::string, verb> verbs;
   for (const verb_maker make : makers) {
-    verb made = make(app);
-    verbs.emplace(made.app->get_name(), std::move(made));
+    verb added = make(app);
+    verbs.emplace(added.app->get_name(), std::move(added));
   }
 
   if (arguments.empty()) {

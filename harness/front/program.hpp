@@ -14,8 +14,4 @@ namespace lab::front {
 // thrown.
 int run_program(std::span<const verb_maker> verbs, std::vector<std::string> arguments);
 
-// In the order in which the help shows them. Each program has a file of its own for it: all_verbs.cpp, or
-// what a newcomer's first call needs, which is built in half the time (ladder_verbs.cpp).
-[[nodiscard]] std::span<const verb_maker> verbs_of_program();
-
 }  // namespace lab::front

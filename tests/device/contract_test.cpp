@@ -40,10 +40,10 @@ void verify_all(std::size_t part = 0, std::size_t parts = 1) {
   lab::skip_without_device();
   const lab::stream stream;
   std::size_t verified = 0;
-  std::size_t place = 0;
+  std::size_t index = 0;
   for (const std::string& track : lab::track_names()) {
     for (const lab::stage_entry* stage : lab::stages_of(track)) {
-      if (!lab::why_not_runnable(*stage).empty() || place++ % parts != part) continue;
+      if (!lab::why_not_runnable(*stage).empty() || index++ % parts != part) continue;
       INFO(stage->path);
       const lab::verification_record record =
           lab::verify(*stage, {20'261'120, 20'261'122}, !proved.contains(stage->path), stream.get());

@@ -88,11 +88,11 @@ void count_all(bool reverse) {
 
 // The number of the only line that holds `words`.
 std::size_t line_of(const std::string& source, const std::string& words) {
-  const std::size_t place = source.find(words);
-  REQUIRE(place != std::string::npos);
-  REQUIRE(source.find(words, place + 1) == std::string::npos);
+  const std::size_t offset = source.find(words);
+  REQUIRE(offset != std::string::npos);
+  REQUIRE(source.find(words, offset + 1) == std::string::npos);
   return 1 + static_cast<std::size_t>(
-                 std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(place), '\n'));
+                 std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
 }
 
 }  // namespace

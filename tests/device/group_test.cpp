@@ -67,7 +67,7 @@ std::string fault_of(const moving_average_gpus::input& in, std::int64_t k,
   const auto inside = [&](std::int64_t first, std::int64_t end) {
     return all.begin + first >= own.first && all.begin + end <= own.first + own.count;
   };
-  std::set<std::int64_t> made;
+  std::set<std::int64_t> chosen;
   for (std::int64_t begin = all.lead * all.chunk(); begin < all.n; begin += all.chunk()) {
     for (std::int64_t step = -halo; step < all.chunk_tiles; ++step) {
       const std::int64_t start = begin + step * tile;
@@ -78,11 +78,11 @@ std::string fault_of(const moving_average_gpus::input& in, std::int64_t k,
       if (step < 0) continue;
       if (!inside(start, std::min(start + tile, all.n))) return "writes beside the part";
       if (all.begin > 0 && start < window - 1) return "takes whole windows for incomplete ones";
-      if (!made.insert((all.begin + start) / tile).second) return "makes a tile twice";
+      if (!chosen.insert((all.begin + start) / tile).second) return "makes a tile twice";
     }
   }
   const moving_average_gpus::tiles_of_part tiles = moving_average_gpus::tiles_of(in, k);
-  const bool is_all = std::ssize(made) == tiles.end - tiles.interior && *made.begin() == tiles.interior;
+  const bool is_all = std::ssize(chosen) == tiles.end - tiles.interior && *chosen.begin() == tiles.interior;
   return is_all ? "" : "leaves tiles out";
 }
 
@@ -169,12 +169,12 @@ TEST_CASE("the ceiling of several GPUs comes with the link's") {
   lab::emulator::reset();
   lab::available_gpus();
   const lab::stream stream;
-  const lab::sampling_options plan{.minimum_samples = 3, .time_limit_seconds = 0.02};
+  const lab::sampling_options sampling{.minimum_samples = 3, .time_limit_seconds = 0.02};
   const auto ceiling = [&](std::int64_t gpus) {
     const lab::track& track = lab::track_of(lab::find_stage("moving_average_gpus/02_peer_copy"));
     const lab::ceiling_need need =
         track.ceiling({{"n", 10'000}, {"window", 300}, {"gpus", gpus}, {"scaling", "strong"}}, 1);
-    return lab::measure_ceiling(need, plan, stream.get());
+    return lab::measure_ceiling(need, sampling, stream.get());
   };
   CHECK_FALSE(ceiling(1).link);
   const lab::ceiling_record on_two = ceiling(2);

@@ -212,13 +212,13 @@ TEST_CASE("a reference's sum cancels, overflows and holds infinities as one in l
 
 TEST_CASE("a ceiling is measured once for parameters that move the same bytes") {
   lab::skip_without_device();
-  const lab::sampling_options plan{.minimum_samples = 3, .time_limit_seconds = 0.01};
+  const lab::sampling_options sampling{.minimum_samples = 3, .time_limit_seconds = 0.01};
   const auto answer = [&](std::int64_t n, const char* operation) {
     return lab::worker(0).answer({{"op", "ceiling"},
                                   {"track", "reduction"},
                                   {"parameters", {{"n", n}, {"operation", operation}}},
                                   {"like", {{"n", 1000}, {"operation", "sum"}}},
-                                  {"plan", plan}});
+                                  {"plan", sampling}});
   };
   CHECK(answer(1000, "max").content.value("like", false));
   CHECK(answer(2000, "sum").content.contains("ceiling"));
@@ -243,9 +243,9 @@ TEST_CASE("the ceiling of a track that only reads is a read of the same bytes") 
 TEST_CASE("the fewest operations are timed on their unit, and on no other") {
   lab::skip_without_device();
   const lab::stream stream;
-  const lab::sampling_options plan{.minimum_samples = 10, .time_limit_seconds = 0.05};
+  const lab::sampling_options sampling{.minimum_samples = 10, .time_limit_seconds = 0.05};
   for (const std::string unit : {"fp32", "tensor"}) {
-    const auto ceiling = lab::measure_arithmetic({.operations = 1e6, .unit = unit}, plan, stream.get());
+    const auto ceiling = lab::measure_arithmetic({.operations = 1e6, .unit = unit}, sampling, stream.get());
     REQUIRE(ceiling);
     CHECK(ceiling->kind == unit);
     CHECK(ceiling->operations == 1e6);
@@ -253,8 +253,8 @@ TEST_CASE("the fewest operations are timed on their unit, and on no other") {
   }
   CHECK(lab::multiply_add_all(1e6, stream.get()) >= 1e6);
   CHECK(lab::multiply_matrices_all(1e6, stream.get()) >= 1e6);
-  CHECK_FALSE(lab::measure_arithmetic({.operations = 0, .unit = "tensor"}, plan, stream.get()));
-  CHECK_THROWS_AS(lab::measure_arithmetic({.operations = 1, .unit = "fp8"}, plan, stream.get()),
+  CHECK_FALSE(lab::measure_arithmetic({.operations = 0, .unit = "tensor"}, sampling, stream.get()));
+  CHECK_THROWS_AS(lab::measure_arithmetic({.operations = 1, .unit = "fp8"}, sampling, stream.get()),
                   lab::usage_error);
 }
 
@@ -387,7 +387,7 @@ TEST_CASE("poison is found where it was left, and bits are hashed with their pla
   CHECK(hash() != before);
 }
 
-TEST_CASE("the sampler takes as many samples as the plan asks, and stops at the time limit", "[quiet]") {
+TEST_CASE("the sampler takes as many samples as it is asked for, and stops at the time limit", "[quiet]") {
   lab::skip_without_device();
   const lab::stream stream;
   const lab::sampling_options impossible{
@@ -413,15 +413,15 @@ TEST_CASE("the sampler takes as many samples as the plan asks, and stops at the 
 TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no time", "[quiet]") {
   lab::skip_without_device();
   const lab::stream stream;
-  const lab::sampling_options plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
+  const lab::sampling_options sampling{.minimum_samples = 10, .time_limit_seconds = 0.01};
   const lab::parameter_values parameters{{"n", 5000}, {"window", 9}};
   const auto right = lab::verify_and_measure(lab::find_stage("moving_average/01_naive"), parameters, {7, 8},
-                                             {}, plan, stream.get());
+                                             {}, sampling, stream.get());
   CHECK(right.verification.passed);
   CHECK(right.verification.seeds == std::vector<std::uint64_t>{7, 8});
   REQUIRE(right.timing);
   const auto wrong = lab::verify_and_measure(lab::find_stage("moving_average/off_by_one"), parameters, {7, 8},
-                                             {}, plan, stream.get());
+                                             {}, sampling, stream.get());
   CHECK_FALSE(wrong.verification.passed);
   CHECK_FALSE(wrong.timing);
 }
@@ -430,18 +430,18 @@ TEST_CASE("a measured stage was verified on two seeds, and a wrong one has no ti
 // No GPU needs so long for what a test can wait for.
 TEST_CASE("every sample of a slow stage is compared in full or made again", "[quiet]") {
   const lab::stream stream;
-  const lab::sampling_options plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
+  const lab::sampling_options sampling{.minimum_samples = 10, .time_limit_seconds = 0.01};
   const lab::parameter_values parameters{{"n", 900'000}, {"window", 2000}};
   const lab::verification_record proved{.passed = true, .cases = 1, .seeds = {7, 8}, .trials = 1};
   const auto wrong = lab::verify_and_measure(lab::find_stage("moving_average/right_when_watched"), parameters,
-                                             {7, 8}, {.made = proved}, plan, stream.get());
+                                             {7, 8}, {.record = proved}, sampling, stream.get());
   CHECK_FALSE(wrong.timing);
   REQUIRE(wrong.verification.failure);
   const std::string message = lab::failure_message(*wrong.verification.failure);
   INFO(message);
   CHECK(message.find("while timed") != std::string::npos);
   const auto right = lab::verify_and_measure(lab::find_stage("moving_average/01_naive"), parameters, {7, 8},
-                                             {.made = proved}, plan, stream.get());
+                                             {.record = proved}, sampling, stream.get());
   CHECK(right.verification.passed);
   CHECK(right.timing);
 }

@@ -162,15 +162,15 @@ TEST_CASE("a device heap that is exhausted is reported, and all of it is free ag
   copy(visibilities.data(), visible.data(), visible.size());
   lab::pool_resource resource;
   const auto redact = [&](int count) {
-    const output made = launch({{of_names.data(), names.data(), std::int64_t{count} * name_bytes},
-                                {of_visibilities.data(), visibilities.data(), std::int64_t{count} * 6},
-                                count,
-                                32},
-                               resource, stream.get());
-    resource.deallocate(made.offsets, (static_cast<std::size_t>(count) + 1) * sizeof(int), stream.get());
-    resource.deallocate(made.chars, static_cast<std::size_t>(made.chars_capacity), stream.get());
+    const output written = launch({{of_names.data(), names.data(), std::int64_t{count} * name_bytes},
+                                   {of_visibilities.data(), visibilities.data(), std::int64_t{count} * 6},
+                                   count,
+                                   32},
+                                  resource, stream.get());
+    resource.deallocate(written.offsets, (static_cast<std::size_t>(count) + 1) * sizeof(int), stream.get());
+    resource.deallocate(written.chars, static_cast<std::size_t>(written.chars_capacity), stream.get());
     CUDA_CHECK(cudaStreamSynchronize(stream.get()));
-    return made.chars_capacity;
+    return written.chars_capacity;
   };
   const std::size_t before = lab::memory::in_use();
   for (int time = 0; time < 3; ++time) {
@@ -192,10 +192,10 @@ TEST_CASE("a device heap that is exhausted is reported, and all of it is free ag
 TEST_CASE("a redaction is measured with each allocator, and its time is checked on both sides") {
   lab::skip_without_device();
   const lab::stream stream;
-  const lab::sampling_options plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
+  const lab::sampling_options sampling{.minimum_samples = 10, .time_limit_seconds = 0.01};
   for (const allocator from : {allocator::plain, allocator::pool, allocator::none}) {
     const auto found = lab::verify_and_measure(right_stage(), with(2000, content::people, from), {7, 8}, {},
-                                               plan, stream.get());
+                                               sampling, stream.get());
     INFO((found.verification.failure ? lab::failure_message(*found.verification.failure)
                                      : std::string("no failure")));
     CHECK(found.verification.passed);
@@ -209,14 +209,14 @@ TEST_CASE("a redaction is measured with each allocator, and its time is checked 
 TEST_CASE("a stage with its trials behind it passes at its next row, where its blocks wait for each other") {
   lab::skip_without_device();
   const lab::stream stream;
-  const lab::sampling_options plan{.minimum_samples = 3, .time_limit_seconds = 0.01};
+  const lab::sampling_options sampling{.minimum_samples = 3, .time_limit_seconds = 0.01};
   const lab::stage_entry& stage = lab::find_stage("redact/06_single_pass");
   const auto first = lab::verify_and_measure(stage, with(2000, content::people, allocator::pool), {7, 8}, {},
-                                             plan, stream.get());
+                                             sampling, stream.get());
   REQUIRE(first.verification.passed);
   for (const allocator from : {allocator::none, allocator::plain}) {
     const auto next = lab::verify_and_measure(stage, with(2000, content::people, from), {7, 8},
-                                              {.made = first.verification}, plan, stream.get());
+                                              {.record = first.verification}, sampling, stream.get());
     INFO((next.verification.failure ? lab::failure_message(*next.verification.failure)
                                     : std::string("no failure")));
     CHECK(next.verification.passed);

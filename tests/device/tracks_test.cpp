@@ -33,10 +33,10 @@ TEST_CASE("several inputs and a real parameter are tried as one input is") {
 TEST_CASE("a stage prepares once for its parameters, and that has a time of its own") {
   lab::skip_without_device();
   const lab::stream stream;
-  const lab::sampling_options plan{.minimum_samples = 10, .time_limit_seconds = 0.01};
+  const lab::sampling_options sampling{.minimum_samples = 10, .time_limit_seconds = 0.01};
   const auto preparation = [&](const char* path) {
     const lab::measured found = lab::verify_and_measure(lab::find_stage(path), {{"n", 5000}, {"a", 0.5}},
-                                                        {7, 8}, {}, plan, stream.get());
+                                                        {7, 8}, {}, sampling, stream.get());
     REQUIRE(found.timing);
     return found.timing->preparation;
   };

@@ -63,14 +63,14 @@ TEST_CASE("functions that lab translate writes have their values in lab emulate"
   for (const auto& entry : nlohmann::json::parse(get(inputs + "/inputs/inputs.json"))) {
     const std::string file = entry["file"], name = entry["name"];
     if (file.rfind("nvcc/", 0) != 0 || name == "settings_of") continue;
-    const auto made = lab::ptx::translate(
+    const auto translation = lab::ptx::translate(
         get(inputs + "/inputs/" + file), {.name = name,
                                           .called = "translated_" + std::to_string(++count),
                                           .result_type = entry["result"],
                                           .parameters = entry["parameters"].get<std::vector<std::string>>()});
-    text += made.text + comparison(made.name, name == "add_scaled" ? "add_scaled_of" : name, made.result_type,
-                                   made.parameters);
-    launches += fmt::format("  compare_{}<<<1, 1>>>();\n", made.name);
+    text += translation.text + comparison(translation.name, name == "add_scaled" ? "add_scaled_of" : name,
+                                          translation.result_type, translation.parameters);
+    launches += fmt::format("  compare_{}<<<1, 1>>>();\n", translation.name);
   }
   CHECK(count == 24);
   put(source, text + "int main() {\n" + launches +

@@ -247,7 +247,7 @@ constexpr int multicast_line = __LINE__ + 31;
 __global__ void __cluster_dims__(4)
     bring_to_all(const __grid_constant__ lab::tensor_map map, bool boxes, const int* in, int* out, int tiles,
                  multicast_mistake wrong) {
-  __shared__ __align__(128) int place[tile];
+  __shared__ __align__(128) int tile_values[tile];
   __shared__ mbarrier full, empty;
   const int thread = static_cast<int>(threadIdx.x);
   const bool leads = lab::cluster_rank() == 0;
@@ -274,12 +274,12 @@ __global__ void __cluster_dims__(4)
       }
       if (leads) {
         if (t > 0 && wrong != multicast_mistake::no_wait_for_others) empty.wait(static_cast<unsigned>(t - 1));
-        if (!boxes) lab::copy_in_to_blocks(place, in + t * tile, tile, full, mask);
-        if (boxes) lab::tensor_copy_in_to_blocks(place, map, 0, t, full, mask);
+        if (!boxes) lab::copy_in_to_blocks(tile_values, in + t * tile, tile, full, mask);
+        if (boxes) lab::tensor_copy_in_to_blocks(tile_values, map, 0, t, full, mask);
       }
     }
     if (leads || wrong != multicast_mistake::no_wait) full.wait(static_cast<unsigned>(t));
-    sum += static_cast<unsigned>(place[thread]);
+    sum += static_cast<unsigned>(tile_values[thread]);
     __syncthreads();
     if (thread == 0) lab::arrive_at_block(empty, 0);
   }
@@ -311,7 +311,7 @@ enum class far_mistake { none, own_barrier, no_wait };
 constexpr int bring_line = __LINE__ + 16;
 __global__ void __cluster_dims__(4) bring_to_next(const __grid_constant__ lab::tensor_map map, bool boxes,
                                                   const int* in, int* out, far_mistake wrong) {
-  __shared__ __align__(128) int place[tile];
+  __shared__ __align__(128) int tile_values[tile];
   __shared__ mbarrier full;
   const int thread = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x);
   if (thread == 0) {
@@ -322,14 +322,14 @@ __global__ void __cluster_dims__(4) bring_to_next(const __grid_constant__ lab::t
   lab::cluster_sync();
   if (thread == 0) {
     const int next = (block + 1) % 4;
-    int* const there = lab::map_to_block(place, next);
+    int* const there = lab::map_to_block(tile_values, next);
     mbarrier& told = wrong == far_mistake::own_barrier ? full : *lab::map_to_block(&full, next);
     const auto here = lab::emulator::place::here();
     if (boxes) lab::tensor_copy_in(there, map, 0, block, told, here);
     if (!boxes) lab::emulator::copy_in_bulk(there, in + block * tile, tile * 4, &told.state, {}, here);
   }
   if (wrong != far_mistake::no_wait) full.wait(0);
-  out[block * tile + thread] = place[thread];
+  out[block * tile + thread] = tile_values[thread];
   full.wait(0);
   lab::cluster_sync();
 }

@@ -37,8 +37,8 @@ std::string kernel_of(const std::string& blocks) {
 class one_warp {
  public:
   explicit one_warp(const std::string& listing)
-      : code_(listing), counts_(*code_.find("_Z6kernelPf"), [](std::uint32_t place) {
-          return compiled_counts::line{file, static_cast<int>(place / 10)};
+      : code_(listing), counts_(*code_.find("_Z6kernelPf"), [](std::uint32_t site) {
+          return compiled_counts::line{file, static_cast<int>(site / 10)};
         }) {
     counts_.begin_launch(warp_lanes);
     counts_.begin_block();
@@ -46,12 +46,12 @@ class one_warp {
 
   void access(int line, memory_space space, memory_operation operation,
               const std::function<std::uintptr_t(unsigned)>& address, unsigned bytes = 4,
-              unsigned lanes = all_lanes, int place = 0) {
+              unsigned lanes = all_lanes, int site = 0) {
     std::uintptr_t addresses[warp_lanes] = {};
     for (unsigned lane = 0; lane < warp_lanes; ++lane) addresses[lane] = address(lane);
     const access_cost cost =
         space == global ? global_cost(lanes, addresses, bytes) : shared_cost(lanes, addresses, bytes);
-    const auto at = static_cast<std::uint32_t>(10 * line + place);
+    const auto at = static_cast<std::uint32_t>(10 * line + site);
     memory_counters& written = written_[{at, {space, operation}}];
     written.requests += 1;
     written.units += cost.units;
@@ -333,16 +333,16 @@ TEST_CASE("compiled counts: a load that a register makes needless is dropped whe
   const std::string first = "block 0\nload global 4 at 1:5\n", second = "load global 4 at 1:6\n",
                     barrier = "barrier none 0 at 1:9\n", last = "store global 4 at 1:7\n",
                     end = "next exit\n";
-  const one_warp::figures dropped{0, 0, true}, made{1, 4, true}, written{1, 4, false};
+  const one_warp::figures dropped{0, 0, true}, counted{1, 4, true}, written{1, 4, false};
   CHECK(run(first + last + end, nothing) == dropped);
-  CHECK(run(first + second + last + end, nothing) == made);
+  CHECK(run(first + second + last + end, nothing) == counted);
   // A store that may be to the same place: the code says which it is.
   CHECK(run(first + last + last + end, stores) == dropped);
-  CHECK(run(first + last + second + last + end, stores) == made);
+  CHECK(run(first + last + second + last + end, stores) == counted);
   // What was just stored is known as well.
   CHECK(run(first + last + last + end, writes_it) == dropped);
   // Behind a barrier nothing is: code without the load is not this program's.
-  CHECK(run(first + barrier + second + last + end, waits) == made);
+  CHECK(run(first + barrier + second + last + end, waits) == counted);
   CHECK(run(first + barrier + last + end, waits) == written);
   // Another place than before is loaded.
   one_warp other(kernel_of(first + last + end));
@@ -449,8 +449,8 @@ TEST_CASE(
 
 TEST_CASE("compiled counts: a launch that is not computed again counts as it did") {
   const compiled_code code(product_listing(4, 16));
-  compiled_counts counts(*code.find("_Z6kernelPf"), [](std::uint32_t place) {
-    return compiled_counts::line{file, static_cast<int>(place)};
+  compiled_counts counts(*code.find("_Z6kernelPf"), [](std::uint32_t site) {
+    return compiled_counts::line{file, static_cast<int>(site)};
   });
   const auto accesses = [&] {
     const auto access = [&](int line, memory_space space, memory_operation operation, std::uintptr_t begin,

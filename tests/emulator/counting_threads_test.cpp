@@ -13,11 +13,11 @@ namespace {
 
 using namespace lab::emulator;
 
-constexpr std::size_t places = 256;
+constexpr std::size_t site_count = 256;
 constexpr unsigned warps = 4, lanes = warp_lanes;
 
-std::uint32_t code_of(event kind, unsigned place) {
-  return static_cast<std::uint32_t>(kind) | place;
+std::uint32_t code_of(event kind, unsigned number) {
+  return static_cast<std::uint32_t>(kind) | number;
 }
 
 // A block whose warps do this and that, drawn by a seed: loops of different lengths, calls that are left in
@@ -42,7 +42,7 @@ class drawn_block {
 
   template <class Count>
   void run_lanes(warp_trace& trace, unsigned warp, const Count& count) {
-    const unsigned at = draw(places / 2), length = 8 + draw(120);
+    const unsigned at = draw(site_count / 2), length = 8 + draw(120);
     for (unsigned lane = 0; lane < lanes; ++lane) {
       lane_stream& stream = trace.stream(lane);
       const unsigned thread = warp * warp_lanes + lane;
@@ -84,16 +84,16 @@ bool is_same(const site_counters& a, const site_counters& b) {
 }
 
 // By place.
-std::vector<site_counters> by_place(site_table& sites) {
+std::vector<site_counters> by_number(site_table& sites) {
   std::vector<site_counters> all;
-  for (unsigned place = 0; place < places; ++place) all.push_back(sites[place]);
+  for (unsigned number = 0; number < site_count; ++number) all.push_back(sites[number]);
   return all;
 }
 
 constexpr unsigned blocks = 24;
 
 std::vector<site_counters> count_alone() {
-  site_table sites(places);
+  site_table sites(site_count);
   warp_trace trace;
   warp_counter counter;
   for (unsigned block = 0; block < blocks; ++block) {
@@ -102,7 +102,7 @@ std::vector<site_counters> count_alone() {
       trace.forget_grouped();
     });
   }
-  return by_place(sites);
+  return by_number(sites);
 }
 
 // Hands over all that may be, and counts the rest.
@@ -122,9 +122,9 @@ void run_blocks(counting_threads& threads, warp_trace& trace, site_table& sites)
 
 void check_same(const std::vector<site_counters>& found, const std::vector<site_counters>& expected) {
   REQUIRE(found.size() == expected.size());
-  for (std::size_t place = 0; place < found.size(); ++place) {
-    INFO("place " << place);
-    CHECK(is_same(found[place], expected[place]));
+  for (std::size_t number = 0; number < found.size(); ++number) {
+    INFO("site " << number);
+    CHECK(is_same(found[number], expected[number]));
   }
 }
 
@@ -137,16 +137,16 @@ TEST_CASE("counting threads: any number of them counts what one does, launch aft
   CHECK(executed > 10'000);
   for (const int limit : {1, 2, 5}) {
     INFO(limit << " threads");
-    counting_threads threads(places);
+    counting_threads threads(site_count);
     warp_trace trace;
     for (int launch = 0; launch < 3; ++launch) {
       const std::uint64_t before = batches_counted_elsewhere();
-      site_table sites(places);
+      site_table sites(site_count);
       threads.begin(limit);
       run_blocks(threads, trace, sites);
       threads.finish(sites);
       CHECK(batches_counted_elsewhere() > before);
-      check_same(by_place(sites), expected);
+      check_same(by_number(sites), expected);
     }
   }
 }
@@ -156,13 +156,13 @@ TEST_CASE("counting threads: none where none is allowed, and none that cannot ha
   const std::uint64_t before = batches_counted_elsewhere();
   const auto count_with = [&](counting_threads& threads, int limit) {
     warp_trace trace;
-    site_table sites(places);
+    site_table sites(site_count);
     threads.begin(limit);
     run_blocks(threads, trace, sites);
     threads.finish(sites);
-    check_same(by_place(sites), expected);
+    check_same(by_number(sites), expected);
   };
-  counting_threads allowed(places);
+  counting_threads allowed(site_count);
   count_with(allowed, 0);
   counting_threads too_large(std::numeric_limits<std::size_t>::max() / 8);
   count_with(too_large, 3);
@@ -171,9 +171,9 @@ TEST_CASE("counting threads: none where none is allowed, and none that cannot ha
 
 TEST_CASE("counting threads: what fails in one of them is thrown at the end, and the next launch counts") {
   const std::vector<site_counters> expected = count_alone();
-  counting_threads threads(places);
+  counting_threads threads(site_count);
   warp_trace trace;
-  site_table sites(places);
+  site_table sites(site_count);
   threads.begin(2);
   run_blocks(threads, trace, sites);
   // A meeting that has not taken place.
@@ -184,29 +184,29 @@ TEST_CASE("counting threads: what fails in one of them is thrown at the end, and
   threads.give(std::move(wrong));
   CHECK_THROWS_AS(threads.finish(sites), std::out_of_range);
 
-  site_table again(places);
+  site_table again(site_count);
   threads.begin(2);
   run_blocks(threads, trace, again);
   threads.finish(again);
-  check_same(by_place(again), expected);
+  check_same(by_number(again), expected);
 }
 
 TEST_CASE("counting threads: one that is never finished leaves nothing behind") {
-  site_table sites(places);
+  site_table sites(site_count);
   {
-    counting_threads threads(places);
+    counting_threads threads(site_count);
     warp_trace trace;
     threads.begin(2);
     run_blocks(threads, trace, sites);
   }
-  counting_threads threads(places);
+  counting_threads threads(site_count);
   warp_trace trace;
-  site_table after(places);
+  site_table after(site_count);
   threads.begin(2);
   run_blocks(threads, trace, after);
   threads.begin(2);  // a launch that has thrown
-  site_table again(places);
+  site_table again(site_count);
   run_blocks(threads, trace, again);
   threads.finish(again);
-  check_same(by_place(again), count_alone());
+  check_same(by_number(again), count_alone());
 }

@@ -50,9 +50,9 @@ class workbook {
   }
   // Makes the exercise and predicts.
   void begin(const std::string& path) const {
-    const outcome made = lab({"new", "--exercise", path, "--student", "anna"});
-    INFO(made.text);
-    REQUIRE(made.code == 0);
+    const outcome created = lab({"new", "--exercise", path, "--student", "anna"});
+    INFO(created.text);
+    REQUIRE(created.code == 0);
     predict(path);
   }
 

@@ -233,10 +233,10 @@ TEST_CASE("rows that do not belong together are named and not compared") {
   simulated_device device{.random = std::mt19937_64(13)};
   const auto older = put_json(directory / "old.json", results_of({{"ladder/01", device.run(1e6, 5)}}));
   const json same = results_of({{"ladder/01", device.run(1e6, 5)}});
-  const auto refused = [&](const std::string& place, const json& value, const std::string& words) {
+  const auto refused = [&](const std::string& pointer, const json& value, const std::string& words) {
     json other = same;
-    other[json::json_pointer(place)] = value;
-    INFO(place);
+    other[json::json_pointer(pointer)] = value;
+    INFO(pointer);
     expect(compare(older, put_json(directory / "new.json", other)), 2, {"no row of", words});
   };
   refused("/device/name", "Other GPU", "device: Fake GPU and Other GPU");
@@ -275,9 +275,9 @@ TEST_CASE("what is no result file is refused, and the file named") {
     expect(compare(older, bad), 2, {"bad.json: " + words});
     expect(compare(bad, older), 2, {"bad.json: " + words});
   };
-  const auto changed = [&](const std::string& place, const json& value) {
+  const auto changed = [&](const std::string& pointer, const json& value) {
     json other = good;
-    other[json::json_pointer(place)] = value;
+    other[json::json_pointer(pointer)] = value;
     return other.dump();
   };
   refused("", "is no JSON, or was cut short");

@@ -133,11 +133,11 @@ TEST_CASE("every student gets the same sizes each time, and not all the same one
 }
 
 TEST_CASE("an exercise is cut from its source, and what is written put back") {
-  const strings made = lab::front::cut(solution, example());
-  CHECK(made == strings{"int padded(int k) {", "  // exercise: padding",
-                        "  // Change this part: about 1 line.", "  return k;", "  // end", "}",
-                        "int other;"});
-  const auto back = lab::front::put_in(made, solution, example(), "/x/s.cu");
+  const strings blanked = lab::front::cut(solution, example());
+  CHECK(blanked == strings{"int padded(int k) {", "  // exercise: padding",
+                           "  // Change this part: about 1 line.", "  return k;", "  // end", "}",
+                           "int other;"});
+  const auto back = lab::front::put_in(blanked, solution, example(), "/x/s.cu");
   CHECK(back.changed_outside == 0);
   CHECK(
       holds(back.text,
@@ -146,7 +146,7 @@ TEST_CASE("an exercise is cut from its source, and what is written put back") {
   // The stage itself is a solution, and no change outside of the markers.
   CHECK(lab::front::put_in(solution, solution, example(), "s.cu").changed_outside == 0);
   // What is written outside has no part in what is compiled, and is spoken of.
-  strings cheat = made;
+  strings cheat = blanked;
   cheat[0] = "#define padded cheated";
   const auto checked = lab::front::put_in(cheat, solution, example(), "s.cu");
   CHECK(checked.changed_outside == 1);
@@ -169,10 +169,10 @@ TEST_CASE("comments that tell an answer are cut with the part, and lines keep th
                        "  // end",
                        "}",
                        "int per = 15;  // odd: no conflict"};
-  const strings made = lab::front::cut(source, asked);
-  CHECK(made == strings{"#include \"x\"", "// Where it lies, with", "// an offset.", "int padded(int k) {",
-                        "  // exercise: padding", "  // Change this part: about 1 line.", "  return k;",
-                        "  // end", "}", "int per = 15;"});
+  const strings blanked = lab::front::cut(source, asked);
+  CHECK(blanked == strings{"#include \"x\"", "// Where it lies, with", "// an offset.", "int padded(int k) {",
+                           "  // exercise: padding", "  // Change this part: about 1 line.", "  return k;",
+                           "  // end", "}", "int per = 15;"});
 }
 
 TEST_CASE("a region that is missing, empty or reaches out of its place is refused") {

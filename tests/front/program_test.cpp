@@ -40,30 +40,31 @@ const json& row_of(const json& results, const std::string& stage) {
 // Where `value` is not what `schema` describes: "" when it is. Knows the part of JSON Schema that says which
 // fields there are; types and ranges are for a real validator.
 std::string undescribed(const json& value, const json& schema, const json& root,
-                        const std::string& place = "") {
+                        const std::string& pointer = "") {
   if (schema.contains("$ref")) {
     const std::string name = schema.at("$ref").get<std::string>().substr(std::string("#/$defs/").size());
-    return undescribed(value, root.at("$defs").at(name), root, place);
+    return undescribed(value, root.at("$defs").at(name), root, pointer);
   }
   if (schema.contains("anyOf")) {
-    return value.is_null() || value.is_string() ? "" : undescribed(value, schema.at("anyOf")[0], root, place);
+    return value.is_null() || value.is_string() ? ""
+                                                : undescribed(value, schema.at("anyOf")[0], root, pointer);
   }
   if (value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i) {
       const std::string bad =
-          undescribed(value[i], schema.at("items"), root, place + "/" + std::to_string(i));
+          undescribed(value[i], schema.at("items"), root, pointer + "/" + std::to_string(i));
       if (!bad.empty()) return bad;
     }
   }
   if (!value.is_object() || !schema.contains("properties")) return "";
   for (const auto& [name, member] : value.items()) {
-    if (!schema.at("properties").contains(name)) return place + "/" + name + " is not described";
-    const std::string bad = undescribed(member, schema.at("properties").at(name), root, place + "/" + name);
+    if (!schema.at("properties").contains(name)) return pointer + "/" + name + " is not described";
+    const std::string bad = undescribed(member, schema.at("properties").at(name), root, pointer + "/" + name);
     if (!bad.empty()) return bad;
   }
   for (const auto& name : schema.at("required")) {
     if (!value.contains(name.get<std::string>()))
-      return place + "/" + name.get<std::string>() + " is missing";
+      return pointer + "/" + name.get<std::string>() + " is missing";
   }
   return "";
 }

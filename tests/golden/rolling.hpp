@@ -46,26 +46,26 @@ inline std::vector<golden_case> golden_cases(const std::string& part) {
   const nlohmann::json all = nlohmann::json::parse(lab::test::get(LAB_GOLDEN "/rolling.json"));
   std::vector<golden_case> cases;
   for (const nlohmann::json& one : all.at(part)) {
-    golden_case made{.input = one.at("input"), .more_error = part == "by_pandas" ? 1e-14 : 0};
-    for (const nlohmann::json& value : all.at("inputs").at(made.input))
-      made.values.push_back(number_or_nan(value));
-    for (const nlohmann::json& value : one.at("results")) made.results.push_back(number_or_nan(value));
+    golden_case result{.input = one.at("input"), .more_error = part == "by_pandas" ? 1e-14 : 0};
+    for (const nlohmann::json& value : all.at("inputs").at(result.input))
+      result.values.push_back(number_or_nan(value));
+    for (const nlohmann::json& value : one.at("results")) result.results.push_back(number_or_nan(value));
     if (part == "by_pandas") {
-      made.indices = all.at("sampled").get<std::vector<std::int64_t>>();
+      result.indices = all.at("sampled").get<std::vector<std::int64_t>>();
     } else {
-      for (std::int64_t i = 0; i < std::ssize(made.values); ++i) made.indices.push_back(i);
+      for (std::int64_t i = 0; i < std::ssize(result.values); ++i) result.indices.push_back(i);
     }
-    REQUIRE(made.indices.size() == made.results.size());
-    made.parameters = {.n = std::ssize(made.values),
-                       .window = one.at("window"),
-                       .min_periods = one.at("min_periods"),
-                       .operation = operation_of(one.at("operation")),
-                       .missing = static_cast<std::int64_t>(rolling::missing::skip)};
-    cases.push_back(made);
+    REQUIRE(result.indices.size() == result.results.size());
+    result.parameters = {.n = std::ssize(result.values),
+                         .window = one.at("window"),
+                         .min_periods = one.at("min_periods"),
+                         .operation = operation_of(one.at("operation")),
+                         .missing = static_cast<std::int64_t>(rolling::missing::skip)};
+    cases.push_back(result);
     const bool has_nan =
-        std::any_of(made.values.begin(), made.values.end(), [](double x) { return std::isnan(x); });
-    made.parameters.missing = static_cast<std::int64_t>(rolling::missing::propagate);
-    if (!has_nan) cases.push_back(made);
+        std::any_of(result.values.begin(), result.values.end(), [](double x) { return std::isnan(x); });
+    result.parameters.missing = static_cast<std::int64_t>(rolling::missing::propagate);
+    if (!has_nan) cases.push_back(result);
   }
   return cases;
 }

@@ -12,8 +12,8 @@ namespace {
 lab::front::time_against_reference against(const std::string& stage, lab::parameter_values parameters) {
   return {{{LAB_WRONG_WORKER, "--device", "0"}, stage},
           {.parameters = std::move(parameters),
-           .plan = {.time_limit_seconds = 0.05,
-                    .l2 = lab::emulated ? lab::cache_state::none : lab::cache_state::cold}}};
+           .sampling = {.time_limit_seconds = 0.05,
+                        .l2 = lab::emulated ? lab::cache_state::none : lab::cache_state::cold}}};
 }
 
 // Whether a stage of the wrong kernels is refused with these words.

@@ -107,7 +107,7 @@ TEST_CASE("lab apply of the window functions refuses what makes no sense, in wor
 TEST_CASE("lab apply takes an expression of a window as its operation") {
   lab::skip_without_device();
   const rolling_files files;
-  const auto made = [&](const std::string& input, const char* window, const char* expression) {
+  const auto output_of = [&](const std::string& input, const char* window, const char* expression) {
     CAPTURE(expression);
     const applied found =
         files.apply("01_window_functions", input, {"--window", window, "--operation", expression});
@@ -117,15 +117,15 @@ TEST_CASE("lab apply takes an expression of a window as its operation") {
   };
   const std::string squares = files.file("squares.npy", five_squares);
   const double inf = HUGE_VAL;
-  CHECK(made(squares, "3", "x[0] - x[count - 1]") == doubles{inf, inf, -16, -20, -24});
-  CHECK(made(squares, "3", "(sum(x) + 2 * -x[-1]) / 4") == doubles{inf, inf, 0, 1.25, 3});
-  CHECK(made(squares, "2", "max(x) * 2 - min(x) + min(x[0], 10)") == doubles{inf, 32, 44, 57, 72});
-  CHECK(made(squares, "1", "x[0] >= 25 ? sqrt(x[0]) : abs(x[0] - 12) < 4 ? 1 : floor(x[0] / 5)") ==
+  CHECK(output_of(squares, "3", "x[0] - x[count - 1]") == doubles{inf, inf, -16, -20, -24});
+  CHECK(output_of(squares, "3", "(sum(x) + 2 * -x[-1]) / 4") == doubles{inf, inf, 0, 1.25, 3});
+  CHECK(output_of(squares, "2", "max(x) * 2 - min(x) + min(x[0], 10)") == doubles{inf, 32, 44, 57, 72});
+  CHECK(output_of(squares, "1", "x[0] >= 25 ? sqrt(x[0]) : abs(x[0] - 12) < 4 ? 1 : floor(x[0] / 5)") ==
         doubles{1, 3, 5, 6, 7});
   // Across the borders of tiles, and compared with what a thread for each output makes.
   doubles many;
   for (int i = 0; i < 10'000; ++i) many.push_back(i % 97 - i % 13 * 0.25);
-  const doubles found = made(files.file("many.npy", many), "300", "x[-1] - sum(x) / count");
+  const doubles found = output_of(files.file("many.npy", many), "300", "x[-1] - sum(x) / count");
   REQUIRE(found.size() == many.size());
   double sum = many[6'001];
   for (std::size_t k = 6'002; k < 6'301; ++k) sum += many[k];

@@ -13,20 +13,20 @@ namespace {
 using lab::test::compile_with_nvrtc;
 using lab::test::compiled;
 
-std::string kernel_around(const lab::ptx::translation& made) {
+std::string kernel_around(const lab::ptx::translation& translated) {
   std::string parameters, arguments;
-  for (const auto& one : made.parameters) {
+  for (const auto& one : translated.parameters) {
     parameters += ", " + one.type + " " + one.name;
     arguments += (arguments.empty() ? "" : ", ") + one.name;
   }
-  const std::string call = made.name + "(" + arguments + ")";
-  return "extern \"C\" __global__ void kernel_" + made.name + "(" + made.result_type + "* results" +
-         parameters + ") {\n  results[threadIdx.x] = " + call + ";\n  if (results[1]) results[2] = " + call +
-         ";\n}\n";
+  const std::string call = translated.name + "(" + arguments + ")";
+  return "extern \"C\" __global__ void kernel_" + translated.name + "(" + translated.result_type +
+         "* results" + parameters + ") {\n  results[threadIdx.x] = " + call +
+         ";\n  if (results[1]) results[2] = " + call + ";\n}\n";
 }
 
-std::string with_kernel(const lab::ptx::translation& made) {
-  return made.text + kernel_around(made);
+std::string with_kernel(const lab::ptx::translation& translated) {
+  return translated.text + kernel_around(translated);
 }
 
 // Of the kernel, as ptxas says; -1 where it does not.
@@ -74,7 +74,7 @@ TEST_CASE("all inputs compile for sm_100") {
 }
 
 TEST_CASE("a branch table, a register pair and vectors compile") {
-  const auto made = lab::ptx::translate(
+  const auto translated = lab::ptx::translate(
       ".func (.param .b64 func_retval0) f(.param .b64 p, .param .b64 q)\n{\n.reg .pred %p<3>; .reg .b32 "
       "%r<5>; .reg "
       ".b64 %rd<4>; .reg .f32 %f<3>;\nld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q];\ncvt.u32.u64 %r1, "
@@ -86,7 +86,7 @@ TEST_CASE("a branch table, a register pair and vectors compile") {
       "add.s64 %rd3, "
       "%rd3, 2;\nst.param.b64 [func_retval0], %rd3; ret;\n}",
       {.parameters = {"long long", "const float*"}});
-  const auto result = compile_with_nvrtc(with_kernel(made), "sm_90");
+  const auto result = compile_with_nvrtc(with_kernel(translated), "sm_90");
   if (!result) LAB_SKIP("this build is without NVRTC");
   INFO(result->log);
   CHECK(result->succeeded);
@@ -94,14 +94,14 @@ TEST_CASE("a branch table, a register pair and vectors compile") {
 }
 
 TEST_CASE("what a translation is spared: clashing labels, a return that leaves the kernel") {
-  const auto made = lab::ptx::translate(
+  const auto translated = lab::ptx::translate(
       ".func (.param .b32 func_retval0) f(.param .b32 p)\n{ .reg .pred %p<2>; .reg .b32 %r<2>;\nld.param.u32 "
       "%r1, "
       "[p];\nL: add.s32 %r1, %r1, -3; setp.gt.s32 %p1, %r1, 10;\n@%p1 bra L; st.param.b32 [func_retval0], "
       "%r1;\n@%p1 "
       "ret;\nst.param.b32 [func_retval0], 4; ret; }",
       {});
-  const auto result = compile_with_nvrtc(with_kernel(made), "sm_90");
+  const auto result = compile_with_nvrtc(with_kernel(translated), "sm_90");
   if (!result) LAB_SKIP("this build is without NVRTC");
   INFO(result->log);
   CHECK(result->succeeded);
@@ -112,7 +112,7 @@ TEST_CASE("what a translation is spared: clashing labels, a return that leaves t
   };
   CHECK(returns(result->ptx) == 1);
   // Without the braces the same text clashes with itself, so that the test above can fail.
-  std::string bare = with_kernel(made);
+  std::string bare = with_kernel(translated);
   bare.replace(bare.find("\"{\\n\""), 5, "");
   bare.replace(bare.find("\"}\\n\""), 5, "");
   CHECK_FALSE(compile_with_nvrtc(bare, "sm_90")->succeeded);

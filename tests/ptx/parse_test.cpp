@@ -12,7 +12,7 @@ using lab::ptx::parse;
 using lab::ptx::print;
 
 // Of the text, or of its first function that is not understood.
-std::string problem(const std::string& ptx) {
+std::string parse_problem(const std::string& ptx) {
   return lab::test::message_of<lab::ptx::error>([&] {
     for (const auto& one : parse(ptx).functions) lab::ptx::require_read(one);
   });
@@ -56,32 +56,34 @@ TEST_CASE("statements are read with their parts and places") {
 }
 
 TEST_CASE("what is no PTX is refused with its line and column") {
-  CHECK(problem("") == "1:1: there is no PTX here: the text is empty");
-  CHECK(problem(" \n // nothing\n") == "3:1: there is no PTX here: the text is empty");
-  CHECK(problem(std::string(".func f()\n{ \0 }", 15)) == "2:3: this is no text of PTX: the byte \\x00");
-  CHECK(problem(".func f() { \xff }") == "1:13: this is no text of PTX: the byte \\xff");
-  CHECK(problem(".func f()\n{\n  add.s32 %r1") ==
+  CHECK(parse_problem("") == "1:1: there is no PTX here: the text is empty");
+  CHECK(parse_problem(" \n // nothing\n") == "3:1: there is no PTX here: the text is empty");
+  CHECK(parse_problem(std::string(".func f()\n{ \0 }", 15)) == "2:3: this is no text of PTX: the byte \\x00");
+  CHECK(parse_problem(".func f() { \xff }") == "1:13: this is no text of PTX: the byte \\xff");
+  CHECK(parse_problem(".func f()\n{\n  add.s32 %r1") ==
         "3:14: the text ends, and ',' or ';' after an operand is wanted; is the file cut off?");
 }
 
 TEST_CASE("PTX that is cut off, unbalanced or too large is refused") {
-  CHECK(problem(".func f()\n{\n  ret;\n")
+  CHECK(parse_problem(".func f()\n{\n  ret;\n")
             .find("4:1: the text ends within the function f, whose brace of line 2") == 0);
-  CHECK(problem(".func f()\n{\n  {\n  ret;\n}\n").find("6:1: the text ends within the function f") == 0);
-  CHECK(problem(".func f()\n{\n}\n}\n") == "4:1: this brace closes nothing");
-  CHECK(problem("/* never closed") == "1:1: a comment begins here and is never closed");
-  CHECK(problem(".func f() { .pragma \"x\n\"; }") ==
+  CHECK(parse_problem(".func f()\n{\n  {\n  ret;\n}\n").find("6:1: the text ends within the function f") ==
+        0);
+  CHECK(parse_problem(".func f()\n{\n}\n}\n") == "4:1: this brace closes nothing");
+  CHECK(parse_problem("/* never closed") == "1:1: a comment begins here and is never closed");
+  CHECK(parse_problem(".func f() { .pragma \"x\n\"; }") ==
         "1:21: a string begins here and is not closed in its line");
-  CHECK(problem(std::string(10'000'000, ' ')) == "1:1: PTX of 10000000 bytes; at most 8388608 are read");
-  CHECK(problem(".func f() {" + std::string(300'000, '{')).find("more than 200000 statements") !=
+  CHECK(parse_problem(std::string(10'000'000, ' ')) ==
+        "1:1: PTX of 10000000 bytes; at most 8388608 are read");
+  CHECK(parse_problem(".func f() {" + std::string(300'000, '{')).find("more than 200000 statements") !=
         std::string::npos);
-  CHECK(problem(".func f() { call ((((((x)))))); }").find("operands are nested too deep") !=
+  CHECK(parse_problem(".func f() { call ((((((x)))))); }").find("operands are nested too deep") !=
         std::string::npos);
-  CHECK(problem(".func f() { .reg .b32 %r<99999999999999999999>; }").find("how many registers") !=
+  CHECK(parse_problem(".func f() { .reg .b32 %r<99999999999999999999>; }").find("how many registers") !=
         std::string::npos);
-  CHECK(problem(".address_size 32").find("1:15: addresses have 64 bits") == 0);
-  CHECK(problem("hello").find("1:1: a function, a variable or a directive of PTX is wanted") == 0);
-  CHECK(problem(".version nine").find("1:10: a version such as 9.0 is wanted") == 0);
+  CHECK(parse_problem(".address_size 32").find("1:15: addresses have 64 bits") == 0);
+  CHECK(parse_problem("hello").find("1:1: a function, a variable or a directive of PTX is wanted") == 0);
+  CHECK(parse_problem(".version nine").find("1:10: a version such as 9.0 is wanted") == 0);
 }
 
 TEST_CASE("what is not understood costs its own function or variable") {
@@ -102,8 +104,8 @@ TEST_CASE("what is not understood costs its own function or variable") {
   CHECK_FALSE(read.functions[1].unread.has_value());
   CHECK(print(parse(print(read))) == print(read));
   // A cut, or a brace too few, is the file's.
-  CHECK(problem(".func f()\n{\n  p: .callprototype _ ();\n").find("2:1: what begins here is not closed") ==
-        0);
+  CHECK(parse_problem(".func f()\n{\n  p: .callprototype _ ();\n")
+            .find("2:1: what begins here is not closed") == 0);
 }
 
 TEST_CASE("every input is refused wherever it is cut off within its last function") {
@@ -112,6 +114,6 @@ TEST_CASE("every input is refused wherever it is cut off within its last functio
     INFO(input.file);
     const std::size_t close = input.ptx.rfind('}');
     for (std::size_t end = input.ptx.rfind('{'); end < close; end += 7)
-      CHECK(problem(input.ptx.substr(0, end)) != "nothing was thrown");
+      CHECK(parse_problem(input.ptx.substr(0, end)) != "nothing was thrown");
   }
 }

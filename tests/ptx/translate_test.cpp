@@ -5,6 +5,7 @@
 #include "common/ptx/translate.hpp"
 #include "tests/catch.hpp"
 #include "tests/contains.hpp"
+#include "tests/damaged.hpp"
 #include "tests/files.hpp"
 #include "tests/ptx/inputs.hpp"
 
@@ -36,9 +37,9 @@ constexpr const char* link_instead = "which cannot be translated; use the stage 
 }  // namespace
 
 TEST_CASE("a function of Numba's convention with two inputs, word for word") {
-  const auto made =
+  const auto translated =
       translate(input("printed/two_inputs.ptx"), {.called = "cube_plus", .result_type = "float"});
-  CHECK(made.text ==
+  CHECK(translated.text ==
         "__device__ inline float cube_plus(float x0, float x1) {\n"
         "  float result;\n"
         "  asm(\n"
@@ -59,12 +60,12 @@ TEST_CASE("a function of Numba's convention with two inputs, word for word") {
         "      : \"f\"(x0), \"f\"(x1));\n"
         "  return result;\n"
         "}\n");
-  CHECK(made.how == convention::numba);
-  CHECK(made.source_name == "_Z7add$241Eff");
-  CHECK(made.parameters.size() == 2);
-  CHECK(std::count(made.text.begin(), made.text.end(), '\n') ==
-        static_cast<std::ptrdiff_t>(made.lines.size()));
-  CHECK(made.lines[11] == 14);  // the fma
+  CHECK(translated.how == convention::numba);
+  CHECK(translated.source_name == "_Z7add$241Eff");
+  CHECK(translated.parameters.size() == 2);
+  CHECK(std::count(translated.text.begin(), translated.text.end(), '\n') ==
+        static_cast<std::ptrdiff_t>(translated.lines.size()));
+  CHECK(translated.lines[11] == 14);  // the fma
   CHECK(translate(input("printed/two_inputs.ptx"), {}).name == "_Z7add_241Eff");
   CHECK(translate(input("printed/no_status.ptx"), {.how = convention::numba}).result_type == "float");
 }
@@ -76,24 +77,24 @@ TEST_CASE("every input is translated in its convention, and its types are found"
       CHECK(contains(problem(one.ptx, one.asked), "settings is visible, so that others may change it"));
       continue;
     }
-    const auto made = translate(one.ptx, one.asked);
-    CHECK(made.how == one.how);
-    CHECK(made.result_type == one.asked.result_type);
-    CHECK(made.version_major == 9);
-    const std::size_t statement = made.text.find("  asm");
-    CHECK(made.text.find("  asm", statement + 1) == std::string::npos);
+    const auto translated = translate(one.ptx, one.asked);
+    CHECK(translated.how == one.how);
+    CHECK(translated.result_type == one.asked.result_type);
+    CHECK(translated.version_major == 9);
+    const std::size_t statement = translated.text.find("  asm");
+    CHECK(translated.text.find("  asm", statement + 1) == std::string::npos);
     for (const char* word : {"ret;", "ret.uni", ".param", "call.", " call ", "func_retval0"}) {
       CAPTURE(word);
-      CHECK_FALSE(contains(made.text, word));
+      CHECK_FALSE(contains(translated.text, word));
     }
   }
 }
 
 TEST_CASE("types are those of the loads and stores where nobody names them") {
   const auto signature = [](const std::string& file) {
-    const auto made = translate(input(file), {});
-    std::string text = made.result_type;
-    for (const auto& one : made.parameters) text += ", " + one.type;
+    const auto translated = translate(input(file), {});
+    std::string text = translated.result_type;
+    for (const auto& one : translated.parameters) text += ", " + one.type;
     return text;
   };
   CHECK(signature("numba/three_types_int64_float32_int8.numba.ptx") ==
@@ -107,10 +108,10 @@ TEST_CASE("types are those of the loads and stores where nobody names them") {
 TEST_CASE("a type that the PTX does not tell has to be named") {
   const std::string ptx = function("ld.param.b64 %rd1, [p]; st.param.b64 [func_retval0], %rd1; ret;");
   CHECK(contains(problem(ptx), "4:1: the type of this parameter is not evident and has to be named"));
-  const auto made = translate(ptx, {.result_type = "double", .parameters = {"double"}});
-  CHECK(contains(made.text, "__device__ inline double f(double x0)"));
-  CHECK(contains(made.text, "mov.b64 %%_rd1, %1;"));
-  CHECK(contains(made.text, ": \"=d\"(result)"));
+  const auto translated = translate(ptx, {.result_type = "double", .parameters = {"double"}});
+  CHECK(contains(translated.text, "__device__ inline double f(double x0)"));
+  CHECK(contains(translated.text, "mov.b64 %%_rd1, %1;"));
+  CHECK(contains(translated.text, ": \"=d\"(result)"));
   // One that an instruction tells.
   const std::string added = function(
       "ld.param.b64 %rd1, [p]; add.rn.f64 %rd2, %rd1, %rd1; st.param.b64 [func_retval0], %rd2; ret;");
@@ -120,30 +121,31 @@ TEST_CASE("a type that the PTX does not tell has to be named") {
 
 TEST_CASE("an array of Numba is a pointer and a number of items") {
   const std::string ptx = input("numba/window_sum_float64_array.numba.ptx");
-  const auto made = translate(ptx, {.called = "sum", .parameters = {"double[]"}});
-  CHECK(contains(made.text, "double sum(const double* x0, long long x0_items)"));
-  CHECK(contains(made.text, ": \"l\"(x0), \"l\"(x0_items)"));
-  CHECK(contains(made.text, "mov.b64 %%_rd28, 8;"));  // the stride
-  CHECK(contains(made.text, "asm volatile("));
-  CHECK(contains(made.text, ": \"memory\");"));
+  const auto translated = translate(ptx, {.called = "sum", .parameters = {"double[]"}});
+  CHECK(contains(translated.text, "double sum(const double* x0, long long x0_items)"));
+  CHECK(contains(translated.text, ": \"l\"(x0), \"l\"(x0_items)"));
+  CHECK(contains(translated.text, "mov.b64 %%_rd28, 8;"));  // the stride
+  CHECK(contains(translated.text, "asm volatile("));
+  CHECK(contains(translated.text, ": \"memory\");"));
   CHECK(contains(problem(ptx, {.parameters = {"float[]", "double"}}), "has no more than 8 parameters"));
   CHECK(contains(problem(ptx, {.parameters = {"double"}}), "8 parameters in PTX, and 2 are accounted for"));
 }
 
 TEST_CASE("the sign of a parameter is that of its load") {
-  const auto made = [](const std::string& load) {
+  const auto translated = [](const std::string& load) {
     return translate(
         ".func (.param .b64 func_retval0) f(.param .b32 p)\n{ .reg .b64 %rd<2>; .reg .b16 %rs<2>;\n" + load +
             "\nst.param.b64 [func_retval0+0], %rd1; ret; }",
         {});
   };
-  CHECK(contains(made("ld.param.s32 %rd1, [p];").text, "cvt.s64.s32 %%_rd1, %1;"));
-  CHECK(made("ld.param.s32 %rd1, [p];").parameters[0].type == "int");
-  CHECK(contains(made("ld.param.u32 %rd1, [p];").text, "cvt.u64.u32 %%_rd1, %1;"));
-  CHECK(made("ld.param.u32 %rd1, [p];").parameters[0].type == "unsigned int");
-  CHECK(contains(made("ld.param.s8 %rd1, [p];").text, "cvt.s64.s8 %%_rd1, %1;"));
-  CHECK(contains(made("ld.param.s8 %rd1, [p];").text, "\"h\"(static_cast<short>(x0))"));
-  CHECK(contains(made("ld.param.s8 %rs1, [p]; cvt.s64.s16 %rd1, %rs1;").text, "cvt.s16.s8 %%_rs1, %1;"));
+  CHECK(contains(translated("ld.param.s32 %rd1, [p];").text, "cvt.s64.s32 %%_rd1, %1;"));
+  CHECK(translated("ld.param.s32 %rd1, [p];").parameters[0].type == "int");
+  CHECK(contains(translated("ld.param.u32 %rd1, [p];").text, "cvt.u64.u32 %%_rd1, %1;"));
+  CHECK(translated("ld.param.u32 %rd1, [p];").parameters[0].type == "unsigned int");
+  CHECK(contains(translated("ld.param.s8 %rd1, [p];").text, "cvt.s64.s8 %%_rd1, %1;"));
+  CHECK(contains(translated("ld.param.s8 %rd1, [p];").text, "\"h\"(static_cast<short>(x0))"));
+  CHECK(
+      contains(translated("ld.param.s8 %rs1, [p]; cvt.s64.s16 %rd1, %rs1;").text, "cvt.s16.s8 %%_rs1, %1;"));
   CHECK(contains(problem(function("ld.param.u64 %r1, [p]; ret;"), {.result_type = "void"}),
                  "stores no result"));
   CHECK(contains(problem(function("ld.param.u64 %r1, [p]; st.param.b64 [func_retval0], %rd1; ret;")),
@@ -167,11 +169,11 @@ TEST_CASE("returns go to the end of the function, and labels stay") {
       "%r<2>; .reg .b64 %rd<3>;\nld.param.u64 %rd1, [r]; ld.param.u64 %rd2, [p];\nst.u64 [%rd1], %rd2;\n"
       "setp.eq.s64 %p1, %rd2, 0;\nmov.u32 %r1, 0;\n@%p1 bra L2;\nst.u64 [%rd1], 7;\nL2:\n"
       "st.param.b32 [func_retval0+0], %r1;\nret;\n}";
-  const auto made = translate(numba, {});
-  CHECK(made.how == convention::numba);
-  CHECK(contains(made.text, "L2:\\n"));
-  CHECK(contains(made.text, "mov.b64 %%_result, 7;"));
-  CHECK(contains(made.text, "mov.b64 %%_result, 0;"));  // a path that stores nothing
+  const auto translated = translate(numba, {});
+  CHECK(translated.how == convention::numba);
+  CHECK(contains(translated.text, "L2:\\n"));
+  CHECK(contains(translated.text, "mov.b64 %%_result, 7;"));
+  CHECK(contains(translated.text, "mov.b64 %%_result, 0;"));  // a path that stores nothing
 }
 
 TEST_CASE("special registers, pragmas and names that occur already") {
@@ -209,11 +211,11 @@ TEST_CASE("only what the named function reaches must be understood") {
 }
 
 TEST_CASE("a structure that one function hands to another is local memory of the statement") {
-  const auto made = translate(input("nvcc/structures.sm_90.ptx"), {.name = "structures"});
-  CHECK(made.result_type == "double");
-  CHECK(contains(made.text, ".local .align 8 .b8 %%_argument1[24];"));
-  CHECK(contains(made.text, "st.local.f32 [%%_argument1+12]"));
-  CHECK(contains(made.text, "ld.local.f32 %%_f14, [%%_argument1+12];"));
+  const auto translated = translate(input("nvcc/structures.sm_90.ptx"), {.name = "structures"});
+  CHECK(translated.result_type == "double");
+  CHECK(contains(translated.text, ".local .align 8 .b8 %%_argument1[24];"));
+  CHECK(contains(translated.text, "st.local.f32 [%%_argument1+12]"));
+  CHECK(contains(translated.text, "ld.local.f32 %%_f14, [%%_argument1+12];"));
   // One that a caller of the translation would have to hand over is refused in C++'s words.
   CHECK(contains(problem(input("nvcc/structures.sm_90.ptx"), {.name = "_Z5mixed7mixturei"}),
                  "the result is a structure"));
@@ -322,4 +324,30 @@ TEST_CASE("functions that would take for ever are refused at once") {
             function("// " + long_name + "\nld.param.u64 %rd1, [p]; st.param.b64 [func_retval0], %rd1; ret;"),
             {})
             .text.size() > 4'000'000);
+}
+
+// The same damage in every run.
+TEST_CASE("damaged PTX is translated or refused, and never more") {
+  std::mt19937 random(1);
+  std::size_t refused = 0;
+  std::size_t tried = 0;
+  for (const auto& input : lab::test::ptx_inputs()) {
+    if (input.ptx.size() > 6000) continue;
+    INFO(input.file);
+    for (int k = 0; k < 80; ++k, ++tried) {
+      const std::string ptx = lab::test::damaged(input.ptx, "{}[]();,.%@0", random);
+      try {
+        const auto translated = lab::ptx::translate(ptx, k % 2 == 0 ? input.asked : lab::ptx::request{});
+        CHECK(translated.text.find("asm") != std::string::npos);
+      } catch (const lab::ptx::error& error) {
+        CHECK(error.line() >= 1);
+        CHECK(error.column() >= 1);
+        CHECK_FALSE(error.message().empty());
+        ++refused;
+      }
+    }
+  }
+  CHECK(tried > 3000);
+  CHECK(refused > tried / 4);
+  CHECK(refused < tried);
 }

@@ -35,13 +35,13 @@ struct counting_cache {
 
   run_time::cached_image get(const std::string& source, std::size_t bytes = 48) {
     return cache.cached(key_named(source), [&] {
-      ++made;
+      ++compilations;
       return image_of(source, bytes);
     });
   }
 
   run_time::image_cache cache;
-  int made = 0;
+  int compilations = 0;
 };
 
 inline std::filesystem::path entry_of(const std::filesystem::path& folder, const std::string& source) {

@@ -29,7 +29,7 @@ bool works_without(const std::filesystem::path& folder, const std::string& words
   counting_cache cache(folder);
   const auto first = cache.get("k", 200'000);
   const auto second = cache.get("k", 200'000);
-  return first.image == image_of("k", 200'000) && second.image == first.image && cache.made == 2 &&
+  return first.image == image_of("k", 200'000) && second.image == first.image && cache.compilations == 2 &&
          first.from == origin::compiled && first.warning.find(words) != std::string::npos &&
          first.warning.find(folder.string()) != std::string::npos && second.warning.empty();
 }
@@ -92,7 +92,7 @@ TEST_CASE("an image comes from the disk the second time, with every byte, and an
   CHECK(second.from == origin::disk);
   CHECK(first.image == image_of("k", 1000));
   CHECK(second.image == image_of("k", 1000));
-  CHECK(cache.made == 1);
+  CHECK(cache.compilations == 1);
   CHECK(cache.get("other").from == origin::compiled);
   // Another process, or the same after a restart.
   CHECK(counting_cache(folder).get("k").image == image_of("k", 1000));
@@ -131,7 +131,7 @@ TEST_CASE("an entry under another key's name is refused") {
   (void)cache.get("other");
   std::filesystem::rename(entry_of(folder.path(), "other"), entry_of(folder.path(), "k"));
   CHECK(cache.get("k").image == image_of("k"));
-  CHECK(cache.made == 2);
+  CHECK(cache.compilations == 2);
   CHECK(cache.get("k").from == origin::disk);
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("without a name for the folder every image is made, with one warning")
   counting_cache cache("");
   CHECK(cache.get("k").warning.find("set LAB_CACHE_DIR or HOME") != std::string::npos);
   CHECK(cache.get("k").warning.empty());
-  CHECK(cache.made == 2);
+  CHECK(cache.compilations == 2);
 }
 
 TEST_CASE("a folder that was removed while the cache is in use is made again") {

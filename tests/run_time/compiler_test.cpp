@@ -92,10 +92,10 @@ TEST_CASE("names of templates are lowered, and a name that is none is refused") 
   compile_request request;
   request.source = "template <class T> __global__ void fill(T* x, T value) { x[threadIdx.x] = value; }\n";
   request.name_expressions = {"fill<float>", "fill<long long>"};
-  const auto made = compile(request);
-  REQUIRE(made.lowered_names.size() == 2);
-  CHECK(made.lowered_names[0] == "_Z4fillIfEvPT_S0_");
-  for (const std::string& name : made.lowered_names) CHECK(contains(made.image, ".text." + name));
+  const auto compiled = compile(request);
+  REQUIRE(compiled.lowered_names.size() == 2);
+  CHECK(compiled.lowered_names[0] == "_Z4fillIfEvPT_S0_");
+  for (const std::string& name : compiled.lowered_names) CHECK(contains(compiled.image, ".text." + name));
   request.name_expressions = {"fill<no_type>"};
   CHECK(contains(test::message_of<compile_error>([&] { (void)compile(request); }), "no_type"));
 }

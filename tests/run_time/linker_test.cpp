@@ -25,8 +25,8 @@ link_input input_of(const std::string& source, target kind, const std::string& n
   request.wanted = kind;
   request.architecture = architecture;
   if (kind != target::lto_ir) request.options = {"-rdc=true"};
-  const auto made = compile(request);
-  return {kind, made.image, name, made.compiler};
+  const auto compiled = compile(request);
+  return {kind, compiled.image, name, compiled.compiler};
 }
 
 std::string refusal_of_link(const std::vector<link_input>& inputs, int architecture = 90,
@@ -45,11 +45,11 @@ TEST_CASE("a function that comes as LTO-IR is inlined") {
   const int architecture = GENERATE(75, 90, 100);
   const std::vector<link_input> inputs = {input_of(caller, target::lto_ir, "caller", architecture),
                                           input_of(callee, target::lto_ir, "callee", architecture)};
-  const auto made = link(inputs, architecture);
-  CHECK(made.cubin.substr(1, 3) == "ELF");
-  CHECK(made.log.empty());
-  CHECK(holds(made.cubin, ".text.apply"));
-  CHECK_FALSE(holds(made.cubin, ".text.twice"));
+  const auto linked = link(inputs, architecture);
+  CHECK(linked.cubin.substr(1, 3) == "ELF");
+  CHECK(linked.log.empty());
+  CHECK(holds(linked.cubin, ".text.apply"));
+  CHECK_FALSE(holds(linked.cubin, ".text.twice"));
 }
 
 TEST_CASE("a function that comes as PTX or in a cubin stays a call") {
@@ -57,9 +57,9 @@ TEST_CASE("a function that comes as PTX or in a cubin stays a call") {
   const target kind = GENERATE(target::ptx, target::cubin);
   const std::vector<link_input> inputs = {input_of(caller, target::lto_ir, "caller"),
                                           input_of(callee, kind, "callee")};
-  const auto made = link(inputs, 90);
-  CHECK(holds(made.cubin, ".text.apply"));
-  CHECK(holds(made.cubin, ".text.twice"));
+  const auto linked = link(inputs, 90);
+  CHECK(holds(linked.cubin, ".text.apply"));
+  CHECK(holds(linked.cubin, ".text.twice"));
 }
 
 TEST_CASE("a function that no input has is named") {

@@ -65,10 +65,10 @@ double make(const std::string& way, const std::string& name, int architecture, r
   const std::string heading = types_text(types);
   const std::string function = heading + function_text(way, name, types);
   if (way != "link") {
-    const auto made = run_time::compile_cached(
+    const auto compiled = run_time::compile_cached(
         {.source = function + kernel_text(types, walk::elements, kernels), .architecture = architecture},
         cache);
-    return made.result.load_seconds;
+    return compiled.result.load_seconds;
   }
   const auto part = [&](std::string source) {
     return run_time::compile_cached(
@@ -84,9 +84,9 @@ double make(const std::string& way, const std::string& name, int architecture, r
       {run_time::target::lto_ir, kernel.result.image, "kernel", kernel.result.compiler}};
   double loading = std::max(its_function.result.load_seconds, kernel.result.load_seconds);
   static_cast<void>(cache.cached(run_time::key_of(parts, architecture), [&] {
-    const run_time::linked made = run_time::link(parts, architecture);
-    loading += made.load_seconds;
-    return made.cubin;
+    const run_time::linked compiled = run_time::link(parts, architecture);
+    loading += compiled.load_seconds;
+    return compiled.cubin;
   }));
   return loading;
 }

@@ -139,9 +139,9 @@ TEST_CASE("function and kernel are linked as LTO-IR") {
     for (const problem::parameters& p : all_parameters()) {
       const signature types = signature::of(p);
       const auto part = [&](const char* name, const std::string& source) {
-        const run_time::compiled made = run_time::compile(
+        const run_time::compiled linkable = run_time::compile(
             {.source = source, .architecture = architecture, .wanted = run_time::target::lto_ir});
-        return run_time::link_input{run_time::target::lto_ir, made.image, name, made.compiler};
+        return run_time::link_input{run_time::target::lto_ir, linkable.image, name, linkable.compiler};
       };
       const run_time::link_input parts[] = {
           part("function", types_text(types) + text_of("functions/functions.cuh") +

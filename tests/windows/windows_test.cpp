@@ -169,14 +169,14 @@ TEST_CASE("what lies beside the array does not change a bit of a window") {
 TEST_CASE("a thread whose values begin with the farthest one overflows no sooner than another") {
   for (const std::int64_t window : {300, 700}) {
     for (const double far : {4.5e153, 2e307}) {
-      for (const std::size_t place : {1500, 1507, 1514}) {
+      for (const std::size_t index : {1500, 1507, 1514}) {
         std::vector<double> values(4000, 0);
-        values[place] = far;
+        values[index] = far;
         const lab::windows::skipping<lab::windows::moments> operation{lab::windows::moments::var(window), 1};
         const auto expected = one_after_another(operation, values, window, 1);
         const auto found = lab::test::windows_by_two_scans(operation, values, window, 1);
         for (std::size_t i = 0; i < values.size(); ++i) {
-          INFO("window " << window << ", " << far << " at " << place << ", output " << i << ": " << found[i]);
+          INFO("window " << window << ", " << far << " at " << index << ", output " << i << ": " << found[i]);
           const bool both_nan = std::isnan(found[i]) && std::isnan(expected[i]);
           REQUIRE((both_nan || found[i] == expected[i] ||
                    std::abs(found[i] - expected[i]) <= 1e-12 * std::abs(expected[i])));

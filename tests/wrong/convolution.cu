@@ -22,22 +22,22 @@ enum class mistake {
   separable_in_zeros  // a separable filter sees zeros beyond every edge
 };
 
-__device__ std::int64_t stand_in(std::int64_t i, std::int64_t n, edge kind, mistake made) {
+__device__ std::int64_t stand_in(std::int64_t i, std::int64_t n, edge kind, mistake which) {
   if (kind != edge::mirror || (i >= 0 && i < n)) return at_edge(i, n, kind);
-  if (made == mistake::repeats_edge) i = i < 0 ? i + 1 : i - 1;
-  if (made == mistake::mirrors_once) {
+  if (which == mistake::repeats_edge) i = i < 0 ? i + 1 : i - 1;
+  if (which == mistake::mirrors_once) {
     i = i < 0 ? -i : 2 * (n - 1) - i;
     return i < 0 ? 0 : i < n ? i : n - 1;
   }
   return at_edge(i, n, kind);
 }
 
-template <mistake made>
+template <mistake which>
 __global__ void convolution_kernel(const float* image, const float* filter, float* filtered,
                                    std::int64_t rows, std::int64_t columns, int radius, edge kind,
                                    bool is_separable) {
   __shared__ float tile[side + 2 * most_radius][side + 2 * most_radius];
-  if (made == mistake::separable_in_zeros && is_separable) kind = edge::zero;
+  if (which == mistake::separable_in_zeros && is_separable) kind = edge::zero;
   const position first = block_tile<side, side>(columns);
   const auto x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
   const int width = side + 2 * radius;
@@ -46,15 +46,15 @@ __global__ void convolution_kernel(const float* image, const float* filter, floa
   __syncthreads();
   for (int k = y * side + x; k < width * width; k += side * side) {
     const int tile_y = k / width - radius, tile_x = k % width - radius;
-    const std::int64_t from = stand_in(first.row + tile_y, rows, kind, made);
-    const std::int64_t at = stand_in(first.column + tile_x, columns, kind, made);
+    const std::int64_t from = stand_in(first.row + tile_y, rows, kind, which);
+    const std::int64_t at = stand_in(first.column + tile_x, columns, kind, which);
     if (from < 0 || at < 0) continue;
     const bool is_halo = tile_y < 0 || tile_x < 0 || tile_y >= side || tile_x >= side;
-    if (made == mistake::no_halo && is_halo && first.row + tile_y == from && first.column + tile_x == at)
+    if (which == mistake::no_halo && is_halo && first.row + tile_y == from && first.column + tile_x == at)
       continue;
     tile[k / width][k % width] = image[from * columns + at];
   }
-  if (made != mistake::missing_barrier) __syncthreads();
+  if (which != mistake::missing_barrier) __syncthreads();
   const std::int64_t row = first.row + y, column = first.column + x;
   if (row >= rows || column >= columns) return;
   const int taps = 2 * radius + 1;
@@ -62,33 +62,33 @@ __global__ void convolution_kernel(const float* image, const float* filter, floa
   for (int i = 0; i < taps; ++i) {
     for (int j = 0; j < taps; ++j) {
       int from_y = i, from_x = j;
-      if (made == mistake::flipped) from_y = taps - 1 - i, from_x = taps - 1 - j;
-      if (made == mistake::transposed_filter) from_y = j, from_x = i;
-      if (made == mistake::short_last_row && i == taps - 1 && j == taps - 1) continue;
-      if (made == mistake::halo_of_8 && (i < radius - 8 || i > radius + 8)) continue;
+      if (which == mistake::flipped) from_y = taps - 1 - i, from_x = taps - 1 - j;
+      if (which == mistake::transposed_filter) from_y = j, from_x = i;
+      if (which == mistake::short_last_row && i == taps - 1 && j == taps - 1) continue;
+      if (which == mistake::halo_of_8 && (i < radius - 8 || i > radius + 8)) continue;
       const bool is_outside = row + i - radius < 0 || row + i - radius >= rows || column + j - radius < 0 ||
                               column + j - radius >= columns;
-      if (made == mistake::skips_zeros && kind == edge::zero && is_outside) continue;
+      if (which == mistake::skips_zeros && kind == edge::zero && is_outside) continue;
       const float weight =
           is_separable ? filter[from_y] * filter[taps + from_x] : filter[from_y * taps + from_x];
       const float value = tile[y + i][x + j];
-      if (made == mistake::drops_denormals && fabsf(value) < 0x1p-126f) continue;
+      if (which == mistake::drops_denormals && fabsf(value) < 0x1p-126f) continue;
       sum += weight * value;
     }
   }
   filtered[row * columns + column] = sum;
 }
 
-template <mistake made>
+template <mistake which>
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  lab::launch(convolution_kernel<made>, grid_of<side, side>(in), dim3(side, side), 0, stream, in.image,
+  lab::launch(convolution_kernel<which>, grid_of<side, side>(in), dim3(side, side), 0, stream, in.image,
               in.filter, out.filtered, in.rows, in.columns, in.radius, in.edge,
               in.kind == filter_kind::separable);
 }
 
-template <mistake made>
+template <mistake which>
 stage<problem> wrong_stage(const char* idea) {
-  return {.idea = idea, .launch = launch<made>, .tile = side * side};
+  return {.idea = idea, .launch = launch<which>, .tile = side * side};
 }
 
 MISTAKE(missing_barrier, failure_kind::wrong, "wrong at index", "no barrier");

@@ -24,15 +24,15 @@ enum class mistake {
   large_counted  // a key without a bin is counted at another
 };
 
-template <mistake made>
+template <mistake which>
 __global__ void histogram_kernel(const unsigned char* bytes, std::int64_t n, std::uint32_t* counts) {
   __shared__ std::uint32_t block_counts[byte_bins];
-  if (made != mistake::bins_not_zeroed) block_counts[threadIdx.x] = 0;
+  if (which != mistake::bins_not_zeroed) block_counts[threadIdx.x] = 0;
   __syncthreads();
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile_bytes;
-  const std::int64_t last = made == mistake::tail_left_out ? n / 16 * 16 : n;
+  const std::int64_t last = which == mistake::tail_left_out ? n / 16 * 16 : n;
   const std::int64_t end = min(first + tile_bytes, last);
-  if (made == mistake::plain_addition) {
+  if (which == mistake::plain_addition) {
     // As a GPU does: the lanes of a warp read, and then they write.
     for (std::int64_t i = first; i < end; i += block_threads) {
       const bool is_there = i + threadIdx.x < end;
@@ -43,59 +43,60 @@ __global__ void histogram_kernel(const unsigned char* bytes, std::int64_t n, std
       __syncwarp();
     }
   }
-  for (std::int64_t i = first + threadIdx.x; i < end && made != mistake::plain_addition; i += block_threads) {
+  for (std::int64_t i = first + threadIdx.x; i < end && which != mistake::plain_addition;
+       i += block_threads) {
     const unsigned char byte = bytes[i];
-    if (made == mistake::signed_index && static_cast<signed char>(byte) < 0) continue;
-    if (made == mistake::zero_not_counted && byte == 0) continue;
+    if (which == mistake::signed_index && static_cast<signed char>(byte) < 0) continue;
+    if (which == mistake::zero_not_counted && byte == 0) continue;
     atomicAdd(&block_counts[byte], 1u);
   }
-  if (made != mistake::missing_barrier) __syncthreads();
+  if (which != mistake::missing_barrier) __syncthreads();
   std::uint32_t count = block_counts[threadIdx.x];
-  if (made == mistake::counts_in_12_bits) count &= 0xfff;
+  if (which == mistake::counts_in_12_bits) count &= 0xfff;
   atomicAdd(&counts[threadIdx.x], count);
 }
 
-template <mistake made>
+template <mistake which>
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  if (made != mistake::counts_not_zeroed)
+  if (which != mistake::counts_not_zeroed)
     CUDA_CHECK(cudaMemsetAsync(out.counts, 0, byte_bins * sizeof(std::uint32_t), stream));
   if (in.n == 0) return;
   const auto blocks = static_cast<unsigned>((in.n + tile_bytes - 1) / tile_bytes);
-  lab::launch(histogram_kernel<made>, dim3(blocks), dim3(block_threads), 0, stream, in.bytes(), in.n,
+  lab::launch(histogram_kernel<which>, dim3(blocks), dim3(block_threads), 0, stream, in.bytes(), in.n,
               out.counts);
 }
 
-template <mistake made>
+template <mistake which>
 stage<problem> wrong_stage(const char* idea) {
-  return {.idea = idea, .launch = launch<made>, .unsupported = bytes_alone, .tile = tile_bytes};
+  return {.idea = idea, .launch = launch<which>, .unsupported = bytes_alone, .tile = tile_bytes};
 }
 
 // One block.
-template <mistake made>
+template <mistake which>
 __global__ void narrow_kernel(const std::uint32_t* keys, std::int64_t n, std::uint32_t* counts) {
   auto* const words = dynamic_shared<std::uint32_t>();
   for (unsigned k = threadIdx.x; k < word_bins / 2; k += block_threads) words[k] = 0;
   __syncthreads();
   for (std::int64_t i = threadIdx.x; i < n; i += block_threads) {
-    const std::uint32_t key = made == mistake::large_counted ? keys[i] % word_bins : keys[i];
+    const std::uint32_t key = which == mistake::large_counted ? keys[i] % word_bins : keys[i];
     if (key >= word_bins) continue;
     const unsigned shift = key % 2 * 16;
     if ((atomicAdd(&words[key / 2], 1u << shift) >> shift & 0xffff) != 0xffff) continue;
-    if (made != mistake::carry_lost) atomicAdd(&counts[key], 0x10000u);
-    if (made != mistake::carry_left && shift == 0) atomicSub(&words[key / 2], 0x10000u);
+    if (which != mistake::carry_lost) atomicAdd(&counts[key], 0x10000u);
+    if (which != mistake::carry_left && shift == 0) atomicSub(&words[key / 2], 0x10000u);
   }
   __syncthreads();
   for (unsigned k = threadIdx.x; k < word_bins; k += block_threads)
     atomicAdd(&counts[k], words[k / 2] >> k % 2 * 16 & 0xffff);
 }
 
-template <mistake made>
+template <mistake which>
 stage<problem> wrong_counts(const char* idea) {
   return {.idea = idea,
           .launch =
               [](const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
                 CUDA_CHECK(cudaMemsetAsync(out.counts, 0, word_bins * sizeof(std::uint32_t), stream));
-                lab::launch(narrow_kernel<made>, dim3(1), dim3(block_threads), word_bins * 2, stream,
+                lab::launch(narrow_kernel<which>, dim3(1), dim3(block_threads), word_bins * 2, stream,
                             in.words(), in.n, out.counts);
               },
           .unsupported = [](const problem::parameters& p) -> std::string {

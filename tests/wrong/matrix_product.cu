@@ -21,7 +21,7 @@ __device__ float tf32(float value) {
   return __builtin_bit_cast(float, __builtin_bit_cast(unsigned, value) & 0xffffe000u);
 }
 
-template <mistake made>
+template <mistake which>
 __global__ void __launch_bounds__(tile* tile)
     product_kernel(const float* a, const float* b, float* c, std::int64_t m, std::int64_t n, std::int64_t k) {
   __shared__ float a_tile[tile][tile];
@@ -31,26 +31,26 @@ __global__ void __launch_bounds__(tile* tile)
   const position first = block_tile<tile, tile>(n);
   const std::int64_t row = first.row + y;
   const std::int64_t column = first.column + x;
-  const bool is_short = made == mistake::loses_last_tile && k > tile && k % tile == 0;
+  const bool is_short = which == mistake::loses_last_tile && k > tile && k % tile == 0;
   float sum = 0;
   for (std::int64_t begin = 0; begin < (is_short ? k - tile : k); begin += tile) {
-    const bool keeps = made == mistake::stale_beyond_k && begin > 0;
+    const bool keeps = which == mistake::stale_beyond_k && begin > 0;
     if (!keeps || begin + x < k) a_tile[y][x] = row < m && begin + x < k ? a[row * k + begin + x] : 0;
     if (!keeps || begin + y < k) b_tile[y][x] = begin + y < k && column < n ? b[(begin + y) * n + column] : 0;
     __syncthreads();
     for (int i = 0; i < tile; ++i) {
       const float of_a = a_tile[y][i];
-      const float of_b = made == mistake::transposes_b ? b_tile[x][i] : b_tile[i][x];
-      sum += made == mistake::multiplies_tf32 ? tf32(of_a) * tf32(of_b) : of_a * of_b;
+      const float of_b = which == mistake::transposes_b ? b_tile[x][i] : b_tile[i][x];
+      sum += which == mistake::multiplies_tf32 ? tf32(of_a) * tf32(of_b) : of_a * of_b;
     }
-    if (made != mistake::missing_barrier) __syncthreads();
+    if (which != mistake::missing_barrier) __syncthreads();
   }
-  if (row < m + (made == mistake::writes_row_m ? 1 : 0) && column < n) c[row * n + column] = sum;
+  if (row < m + (which == mistake::writes_row_m ? 1 : 0) && column < n) c[row * n + column] = sum;
 }
 
-template <mistake made>
+template <mistake which>
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  lab::launch(product_kernel<made>, grid_of<tile, tile>(in), dim3(tile, tile), 0, stream, in.a, in.b, out.c,
+  lab::launch(product_kernel<which>, grid_of<tile, tile>(in), dim3(tile, tile), 0, stream, in.a, in.b, out.c,
               in.m, in.n, in.k);
 }
 

@@ -391,17 +391,17 @@ enum class mistake { window_of_the_tile, no_barrier, no_warp_before, first_lane_
 constexpr int per_thread = 3;
 constexpr int tile_outputs = block_threads * per_thread;
 
-template <mistake made>
+template <mistake which>
 __global__ void block_window_kernel(const double* values, double* averages, std::int64_t n,
                                     std::int64_t window) {
-  constexpr bool by_warps = made == mistake::no_warp_before || made == mistake::first_lane_kept;
+  constexpr bool by_warps = which == mistake::no_warp_before || which == mistake::first_lane_kept;
   __shared__ double parts[block_threads];
   __shared__ double totals[block_threads];
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile_outputs;
   const auto value = [&](std::int64_t i) { return i >= 0 && i < n ? values[i] : 0.0; };
-  const std::int64_t window_end = first + (made == mistake::window_of_the_tile ? 1 : 0);
+  const std::int64_t window_end = first + (which == mistake::window_of_the_tile ? 1 : 0);
   double part = 0;
   for (std::int64_t k = thread; k < window; k += block_threads) part += value(window_end - 1 - k);
   parts[thread] = part;
@@ -420,16 +420,16 @@ __global__ void block_window_kernel(const double* values, double* averages, std:
       if (lane >= distance) up += lower;
     }
     before = __shfl_up_sync(~0U, up, 1);
-    if (lane == 0 && made != mistake::first_lane_kept) before = 0;
+    if (lane == 0 && which != mistake::first_lane_kept) before = 0;
     totals[thread] = lane == 31 ? up : 0;
   } else {
     totals[thread] = total;
   }
-  if (made != mistake::no_barrier) __syncthreads();
+  if (which != mistake::no_barrier) __syncthreads();
   const int of_others = by_warps ? thread - lane : thread;
   for (int other = 0; other < block_threads; ++other) {
     before += parts[other];
-    if (other < of_others && made != mistake::no_warp_before) before += totals[other];
+    if (other < of_others && which != mistake::no_warp_before) before += totals[other];
   }
   for (int v = 0; v < per_thread; ++v) {
     const std::int64_t i = first + thread * per_thread + v;
@@ -437,17 +437,17 @@ __global__ void block_window_kernel(const double* values, double* averages, std:
   }
 }
 
-template <mistake made>
+template <mistake which>
 void launch_block_window(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>((in.n + tile_outputs - 1) / tile_outputs);
-  lab::launch(block_window_kernel<made>, dim3(blocks), dim3(block_threads), 0, stream, in.values,
+  lab::launch(block_window_kernel<which>, dim3(blocks), dim3(block_threads), 0, stream, in.values,
               out.averages, in.n, in.window);
 }
 
-template <mistake made>
+template <mistake which>
 stage<problem> wrong_stage(const char* idea) {
   return {.idea = idea,
-          .launch = launch_block_window<made>,
+          .launch = launch_block_window<which>,
           .tile = tile_outputs,
           .owner_of = consecutive_owner<tile_outputs, per_thread>,
           .traits = {.drifts = true, .leaks_nonfinite = true}};

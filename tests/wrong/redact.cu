@@ -27,7 +27,7 @@ struct right {
     return is_public(visibility, bytes);
   }
   // The row at whose offset `row` is written.
-  static __device__ std::int64_t place(std::int64_t row) { return row; }
+  static __device__ std::int64_t output_row(std::int64_t row) { return row; }
 };
 
 // Device pointers with the type of the offsets.
@@ -68,7 +68,7 @@ template <class Rules, class Offset>
 __global__ void write_kernel(columns<Offset> in, const Offset* offsets, char* chars) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * block_threads + threadIdx.x;
   if (row >= in.rows) return;
-  char* const out = chars + offsets[Rules::place(row)];
+  char* const out = chars + offsets[Rules::output_row(row)];
   const Offset begin = in.name_offsets[row];
   if (row_is_public<Rules>(in, row)) {
     const char* const name = in.names + begin;
@@ -189,15 +189,15 @@ WRONG(false_synchronises, failure_kind::wrong, on_gpu("a stage that declares syn
 
 // Hands out an offset for each row, and none behind the last.
 output forgets_final_offset(const input& in, memory_resource& resource, cudaStream_t stream) {
-  output made = launch_two_pass<right>(in, resource, stream);
+  output result = launch_two_pass<right>(in, resource, stream);
   const std::size_t bytes = static_cast<std::size_t>(in.rows * in.offset_bits / 8);
   const std::size_t one = static_cast<std::size_t>(in.offset_bits / 8);
   resource_buffer<char> without(resource, bytes + one, stream);
   if (bytes > 0)
-    CUDA_CHECK(cudaMemcpyAsync(without.data(), made.offsets, bytes, cudaMemcpyDeviceToDevice, stream));
-  resource.deallocate(made.offsets, bytes + one, stream);
-  made.offsets = without.release();
-  return made;
+    CUDA_CHECK(cudaMemcpyAsync(without.data(), result.offsets, bytes, cudaMemcpyDeviceToDevice, stream));
+  resource.deallocate(result.offsets, bytes + one, stream);
+  result.offsets = without.release();
+  return result;
 }
 WRONG(forgets_final_offset, failure_kind::wrong,
       "expected a final offset of  ... found -1, which is the poison: it was never written",
@@ -349,7 +349,7 @@ WRONG(nearly_public, failure_kind::wrong, "expected \"X X\"",
 
 // Writes every row's bytes where the row before it belongs.
 struct neighbours_offset : right {
-  static __device__ std::int64_t place(std::int64_t row) { return row == 0 ? 0 : row - 1; }
+  static __device__ std::int64_t output_row(std::int64_t row) { return row == 0 ? 0 : row - 1; }
 };
 WRONG(neighbours_offset, failure_kind::wrong, ": expected \"",
       as_stage("the neighbour's offset", launch_with<neighbours_offset>));

@@ -467,7 +467,7 @@ WRONG(one_too_few_present, failure_kind::wrong, "expected inf ... missing=skip",
 // one that its windows still reach into.
 namespace reuses_slot {
 constexpr int tile = block_threads;
-constexpr std::int64_t stripe = 8 * tile;
+constexpr std::int64_t block_range = 8 * tile;
 constexpr std::int64_t most_tiles = 192;  // 192 * 128 * 8 bytes = 192 KiB
 
 // Tiles that the windows of one tile reach into, itself among them; the ring has one less.
@@ -479,9 +479,9 @@ template <class Operation>
 __global__ void __launch_bounds__(block_threads)
     ring_kernel(double* results, std::int64_t n, int ring_values, int halo_tiles, task<Operation> task) {
   double* ring = dynamic_shared<double>();
-  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * stripe;
+  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * block_range;
   const std::int64_t reached = begin - static_cast<std::int64_t>(halo_tiles) * tile;
-  for (std::int64_t start = reached; start < n && start < begin + stripe; start += tile) {
+  for (std::int64_t start = reached; start < n && start < begin + block_range; start += tile) {
     task.i = start + threadIdx.x;
     __syncthreads();
     ring[(task.i - reached) % ring_values] = task.i >= 0 && task.i < n ? task.values[task.i] : 0;
@@ -497,7 +497,7 @@ __global__ void __launch_bounds__(block_threads)
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   with_operation(in, [&]<class Operation>(const Operation& operation) {
     const std::int64_t tiles = std::max<std::int64_t>(1, tiles_of(in.window) - 1);
-    const auto blocks = static_cast<unsigned>((in.n + stripe - 1) / stripe);
+    const auto blocks = static_cast<unsigned>((in.n + block_range - 1) / block_range);
     lab::launch(ring_kernel<Operation>, dim3(blocks), dim3(block_threads),
                 static_cast<std::size_t>(tiles * tile) * sizeof(double), stream, out.results, in.n,
                 static_cast<int>(tiles * tile), static_cast<int>(tiles_of(in.window) - 1),

@@ -21,15 +21,15 @@ enum class mistake {
   no_wait  // for the bulk copy of a tile
 };
 
-template <mistake made, class T, class Operation>
+template <mistake which, class T, class Operation>
 __global__ void scan_kernel(const T* values, T* results, std::int64_t n, bool inclusive) {
   constexpr Operation combine{};
   alignas(16) __shared__ T buffers[2][tile];
   __shared__ mbarrier landed;
   const int thread = static_cast<int>(threadIdx.x);
-  if (made == mistake::always_inclusive) inclusive = true;
-  if (made == mistake::tail_left_out) n = n / 4 * 4;
-  if (made == mistake::no_wait && thread == 0) {
+  if (which == mistake::always_inclusive) inclusive = true;
+  if (which == mistake::tail_left_out) n = n / 4 * 4;
+  if (which == mistake::no_wait && thread == 0) {
     landed.initialise(1);
     fence_mbarrier_init();
   }
@@ -37,44 +37,45 @@ __global__ void scan_kernel(const T* values, T* results, std::int64_t n, bool in
   for (std::int64_t first = 0; first < n; first += tile) {
     const std::int64_t i = first + thread;
     int from = 0;
-    if (made == mistake::no_wait && first + tile <= n) {
+    if (which == mistake::no_wait && first + tile <= n) {
       if (thread == 0) copy_in(buffers[0], values + first, tile, landed);
     } else {
       buffers[0][thread] = i < n ? values[i] : Operation::identity();
     }
     __syncthreads();
     for (int distance = 1; distance < tile; distance *= 2) {
-      const int to = made == mistake::one_buffer ? from : 1 - from;
+      const int to = which == mistake::one_buffer ? from : 1 - from;
       const T own = buffers[from][thread];
       const T earlier = thread >= distance ? buffers[from][thread - distance] : Operation::identity();
-      buffers[to][thread] = made == mistake::swapped_operands ? combine(own, earlier) : combine(earlier, own);
+      buffers[to][thread] =
+          which == mistake::swapped_operands ? combine(own, earlier) : combine(earlier, own);
       from = to;
-      if (made != mistake::missing_barrier) __syncthreads();
+      if (which != mistake::missing_barrier) __syncthreads();
     }
     const int last = inclusive ? thread : thread - 1;
     const T in_tile = last < 0 ? Operation::identity() : buffers[from][last];
-    const bool is_alone = made == mistake::first_of_tile && last < 0;
+    const bool is_alone = which == mistake::first_of_tile && last < 0;
     if (i < n) results[i] = is_alone ? in_tile : combine(carry, in_tile);
-    if (made != mistake::no_carry)
-      carry = combine(carry, buffers[from][made == mistake::carry_lags ? tile - 2 : tile - 1]);
-    if (made == mistake::carry_in_32_bits && sizeof(T) == 8) carry = static_cast<T>(static_cast<int>(carry));
+    if (which != mistake::no_carry)
+      carry = combine(carry, buffers[from][which == mistake::carry_lags ? tile - 2 : tile - 1]);
+    if (which == mistake::carry_in_32_bits && sizeof(T) == 8) carry = static_cast<T>(static_cast<int>(carry));
     __syncthreads();
-    if (made == mistake::no_wait && first + tile <= n) landed.wait(static_cast<unsigned>(first / tile));
+    if (which == mistake::no_wait && first + tile <= n) landed.wait(static_cast<unsigned>(first / tile));
   }
 }
 
-template <mistake made>
+template <mistake which>
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   if (in.n == 0) return;
   with_types(in, out, [&]<class T, class Operation>(const T* values, T* results) {
-    lab::launch(scan_kernel<made, T, Operation>, dim3(1), dim3(tile), 0, stream, values, results, in.n,
+    lab::launch(scan_kernel<which, T, Operation>, dim3(1), dim3(tile), 0, stream, values, results, in.n,
                 in.inclusive);
   });
 }
 
-template <mistake made>
+template <mistake which>
 stage<problem> wrong_stage(const char* idea) {
-  return {.idea = idea, .launch = launch<made>, .tile = tile};
+  return {.idea = idea, .launch = launch<which>, .tile = tile};
 }
 
 // Room for the carries of 16 384 tiles, and no more. Without tiles, so that it soon comes there.

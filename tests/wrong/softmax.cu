@@ -21,57 +21,57 @@ enum class mistake {
   end_of_long_row     // is left out of the sum, of bfloat16
 };
 
-template <mistake made, class T>
+template <mistake which, class T>
 __global__ void softmax_kernel(const T* values, T* results, std::int64_t columns) {
   const int lane = static_cast<int>(threadIdx.x);
   const T* const row = values + blockIdx.x * columns;
   const auto exponential = [](float x) {
     const float all = expf(x);
-    return made == mistake::half_precision ? __uint_as_float(__float_as_uint(all) & 0xffffe000u) : all;
+    return which == mistake::half_precision ? __uint_as_float(__float_as_uint(all) & 0xffffe000u) : all;
   };
   const auto rounded = [](float x) {
-    const bool cut = made == mistake::truncated && sizeof(T) == 2;
+    const bool cut = which == mistake::truncated && sizeof(T) == 2;
     return cut ? __uint_as_float(__float_as_uint(x) & 0xffff0000u) : x;
   };
   std::int64_t end = columns;
-  if (made == mistake::next_row && blockIdx.x + 1 < gridDim.x) end = (columns + 31) / 32 * 32;
-  float largest = made == mistake::maximum_from_zero ? 0 : -INFINITY;
+  if (which == mistake::next_row && blockIdx.x + 1 < gridDim.x) end = (columns + 31) / 32 * 32;
+  float largest = which == mistake::maximum_from_zero ? 0 : -INFINITY;
   float total = 0;
   for (std::int64_t j = lane; j < end; j += 32) {
     const float x = row[j];
-    const float larger = made == mistake::nan_dropped  ? fmaxf(largest, x)
-                         : made == mistake::no_maximum ? 0
-                                                       : maximum<float>{}(largest, x);
-    const bool is_plain = larger == -INFINITY && made != mistake::infinite_minus;
+    const float larger = which == mistake::nan_dropped  ? fmaxf(largest, x)
+                         : which == mistake::no_maximum ? 0
+                                                        : maximum<float>{}(largest, x);
+    const bool is_plain = larger == -INFINITY && which != mistake::infinite_minus;
     const float shift = is_plain ? 0 : larger;
-    if (made != mistake::sum_not_scaled && largest != larger) total *= exponential(largest - shift);
+    if (which != mistake::sum_not_scaled && largest != larger) total *= exponential(largest - shift);
     const bool is_at_end = sizeof(T) == 2 && columns > 8'192 && j >= columns - 8;
-    if ((made != mistake::nan_dropped || x == x) && (made != mistake::one_left_out || j != columns / 2) &&
-        (made != mistake::end_of_long_row || !is_at_end))
+    if ((which != mistake::nan_dropped || x == x) && (which != mistake::one_left_out || j != columns / 2) &&
+        (which != mistake::end_of_long_row || !is_at_end))
       total += exponential(x - shift);
-    if (made == mistake::narrow_sum) total = static_cast<T>(total);
+    if (which == mistake::narrow_sum) total = static_cast<T>(total);
     largest = larger;
   }
-  const float all = made == mistake::no_maximum ? 0 : warp_reduce(largest, maximum<float>{});
-  const float shift = all == -INFINITY && made != mistake::infinite_minus ? 0 : all;
-  const float own = made == mistake::infinite_minus || largest != all ? exponential(largest - shift) : 1;
-  const float sum_of_row = warp_reduce(made == mistake::no_maximum ? total : total * own, sum<float>{});
+  const float all = which == mistake::no_maximum ? 0 : warp_reduce(largest, maximum<float>{});
+  const float shift = all == -INFINITY && which != mistake::infinite_minus ? 0 : all;
+  const float own = which == mistake::infinite_minus || largest != all ? exponential(largest - shift) : 1;
+  const float sum_of_row = warp_reduce(which == mistake::no_maximum ? total : total * own, sum<float>{});
   for (std::int64_t j = lane; j < columns; j += 32)
     results[blockIdx.x * columns + j] = rounded(exponential(row[j] - shift) / sum_of_row);
 }
 
-template <mistake made>
+template <mistake which>
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
   if (in.columns == 0) return;
   with_type(in, out, [&]<class T>(const T* values, T* results) {
-    lab::launch(softmax_kernel<made, T>, dim3(static_cast<unsigned>(in.rows)), dim3(32), 0, stream, values,
+    lab::launch(softmax_kernel<which, T>, dim3(static_cast<unsigned>(in.rows)), dim3(32), 0, stream, values,
                 results, in.columns);
   });
 }
 
-template <mistake made>
+template <mistake which>
 stage<problem> wrong_stage(const char* idea) {
-  return {.idea = idea, .launch = launch<made>};
+  return {.idea = idea, .launch = launch<which>};
 }
 
 MISTAKE(no_maximum, failure_kind::wrong, "wrong at index", "exponentials of the values");

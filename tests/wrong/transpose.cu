@@ -20,22 +20,22 @@ enum class mistake {
   adds_zero  // -0 + 0 is 0
 };
 
-__device__ int place(int row, int column, int mask) {
+__device__ int tile_index(int row, int column, int mask) {
   return row * side + (column ^ (row & mask));
 }
 
-template <mistake made>
+template <mistake which>
 __global__ void transpose_kernel(const float* values, float* transposed, std::int64_t rows,
                                  std::int64_t columns) {
   __shared__ float tile[side * side];
-  const std::int64_t along = made == mistake::tiles_of_rows ? rows : columns;
+  const std::int64_t along = which == mistake::tiles_of_rows ? rows : columns;
   const auto [first_row, first_column] = corner_of_tile(along, side);
   const bool is_last = first_row + side > rows && first_column + side > columns;
   const auto x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
   const auto exists = [&](std::int64_t row, std::int64_t column) {
-    if (made == mistake::vectors_alone && column >= columns / 4 * 4) return false;
-    if (made == mistake::square_assumed && (row >= columns || column >= rows)) return false;
-    if (made == mistake::rows_in_16_bits && row > 0xffff) return false;
+    if (which == mistake::vectors_alone && column >= columns / 4 * 4) return false;
+    if (which == mistake::square_assumed && (row >= columns || column >= rows)) return false;
+    if (which == mistake::rows_in_16_bits && row > 0xffff) return false;
     return row < rows && column < columns;
   };
   // Zeros, and not what a kernel before has left.
@@ -43,28 +43,28 @@ __global__ void transpose_kernel(const float* values, float* transposed, std::in
   __syncthreads();
   for (int k = y; k < side; k += block_rows) {
     const std::int64_t row = first_row + k, column = first_column + x;
-    if (exists(row, column)) tile[place(k, x, 31)] = values[row * columns + column];
+    if (exists(row, column)) tile[tile_index(k, x, 31)] = values[row * columns + column];
   }
-  if (made != mistake::missing_barrier) __syncthreads();
+  if (which != mistake::missing_barrier) __syncthreads();
   for (int k = y; k < side; k += block_rows) {
     const std::int64_t row = first_row + x, column = first_column + k;
     if (!exists(row, column)) continue;
-    float value = tile[place(x, k, made == mistake::half_swizzle ? 15 : 31)];
-    if (made == mistake::last_tile_as_it_is && is_last) value = tile[place(k, x, 31)];
-    if (made == mistake::adds_zero) value += 0.0f;
+    float value = tile[tile_index(x, k, which == mistake::half_swizzle ? 15 : 31)];
+    if (which == mistake::last_tile_as_it_is && is_last) value = tile[tile_index(k, x, 31)];
+    if (which == mistake::adds_zero) value += 0.0f;
     transposed[column * rows + row] = value;
   }
 }
 
-template <mistake made>
+template <mistake which>
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
-  lab::launch(transpose_kernel<made>, grid_of_tiles(in, side), dim3(side, block_rows), 0, stream, in.values,
+  lab::launch(transpose_kernel<which>, grid_of_tiles(in, side), dim3(side, block_rows), 0, stream, in.values,
               out.transposed, in.rows, in.columns);
 }
 
-template <mistake made>
+template <mistake which>
 stage<problem> wrong_stage(const char* idea) {
-  return {.idea = idea, .launch = launch<made>, .tile = side * side};
+  return {.idea = idea, .launch = launch<which>, .tile = side * side};
 }
 
 // Right, and names no tile.

@@ -8,9 +8,9 @@ namespace {
 // Is right, and asks for more scratch memory than there is.
 namespace absurd_workspace {
 stage<problem> absurd() {
-  stage<problem> made = as_stage<right_body>("asks for an absurd workspace");
-  made.workspace_bytes = [](const column_parameters&) { return ~std::size_t{0}; };
-  return made;
+  stage<problem> wrong_stage = as_stage<right_body>("asks for an absurd workspace");
+  wrong_stage.workspace_bytes = [](const column_parameters&) { return ~std::size_t{0}; };
+  return wrong_stage;
 }
 
 WRONG(absurd_workspace, failure_kind::unsupported, " trials", absurd());

@@ -33,14 +33,14 @@ struct plain_operation {
 
 // The fastest of them, or the one that is asked for. All are measured as a stage would be.
 ceiling_record fastest_of(const ceiling_need& need, const std::vector<plain_operation>& operations,
-                          const sampling_options& plan, cudaStream_t stream) {
+                          const sampling_options& sampling, cudaStream_t stream) {
   ceiling_record best{.kind = need.kind, .bytes = need.bytes, .cached = is_cached(need)};
   const bool is_known = std::any_of(operations.begin(), operations.end(),
                                     [&](const auto& one) { return one.name == need.operation; });
   for (const plain_operation& one : operations) {
     if (is_known && one.name != need.operation) continue;
     timing_record timing =
-        measure([&](std::int64_t) { one.enqueue(); }, plan, stream, {.capturable = need.gpus == 1});
+        measure([&](std::int64_t) { one.enqueue(); }, sampling, stream, {.capturable = need.gpus == 1});
     if (!best.operation.empty() && timing.median >= best.timing.median) continue;
     best.operation = one.name;
     best.timing = std::move(timing);
@@ -83,7 +83,8 @@ struct plain_memory {
 };
 
 // One GPU. The runtime has an operation of its own for writing alone, and for copies of as many bytes.
-ceiling_record measure_on_one(const ceiling_need& need, const sampling_options& plan, cudaStream_t stream) {
+ceiling_record measure_on_one(const ceiling_need& need, const sampling_options& sampling,
+                              cudaStream_t stream) {
   const auto bytes = static_cast<std::size_t>(need.bytes);
   const bool is_uneven = need.kind == "copy" && need.written_bytes && 2 * *need.written_bytes != need.bytes;
   std::size_t read = 0;
@@ -114,7 +115,7 @@ ceiling_record measure_on_one(const ceiling_need& need, const sampling_options& 
   const std::string does = is_uneven ? "uneven copy" : need.kind;
   for (const int words : plain_kernel_words)
     operations.push_back({kernel_name(does, words), [&, words] { arrays.move(words, stream); }});
-  return fastest_of(need, operations, plan, stream);
+  return fastest_of(need, operations, sampling, stream);
 }
 
 // What one GPU moves while the others do the same.
@@ -132,7 +133,8 @@ struct busy_gpu {
 };
 
 // What crosses from the second GPU of a group to the first, alone.
-link_record measure_link(const std::vector<int>& devices, const sampling_options& plan, cudaStream_t stream) {
+link_record measure_link(const std::vector<int>& devices, const sampling_options& sampling,
+                         cudaStream_t stream) {
   constexpr std::size_t bytes = (emulated ? std::size_t{1} : std::size_t{256}) << 20;
   const std::vector<int> two(devices.begin(), devices.begin() + 2);
   share_memory(two);
@@ -151,7 +153,7 @@ link_record measure_link(const std::vector<int>& devices, const sampling_options
           CUDA_CHECK(
               cudaMemcpyPeerAsync(to.data(), two[0], sender->arrays.from.data(), two[1], count, stream));
         },
-        plan, stream, {.capturable = false});
+        sampling, stream, {.capturable = false});
   };
   link_record record{.direct = why_no_peer_access(two).empty(), .bytes = static_cast<std::int64_t>(bytes)};
   record.timing = time_of(bytes);
@@ -163,7 +165,8 @@ link_record measure_link(const std::vector<int>& devices, const sampling_options
 }
 
 // All GPUs of a group at once, from a common start to the last one's end.
-ceiling_record measure_on_all(const ceiling_need& need, const sampling_options& plan, cudaStream_t stream) {
+ceiling_record measure_on_all(const ceiling_need& need, const sampling_options& sampling,
+                              cudaStream_t stream) {
   const bool reads = need.kind != "write";
   const bool writes = need.kind != "read";
   const auto each_bytes = static_cast<std::size_t>(need.bytes / need.gpus);
@@ -190,7 +193,7 @@ ceiling_record measure_on_all(const ceiling_need& need, const sampling_options& 
            }
          }});
   }
-  ceiling_record record = fastest_of(need, operations, plan, stream);
+  ceiling_record record = fastest_of(need, operations, sampling, stream);
   CUDA_CHECK(cudaStreamSynchronize(stream));
   for (auto& gpu : gpus) {
     const gpu_scope scope(gpu->device);
@@ -198,20 +201,21 @@ ceiling_record measure_on_all(const ceiling_need& need, const sampling_options& 
     gpu.reset();
   }
   // No process can name another's memory.
-  if (!processes::are_several()) record.link = measure_link(group_devices(need.gpus), plan, stream);
+  if (!processes::are_several()) record.link = measure_link(group_devices(need.gpus), sampling, stream);
   return record;
 }
 
 }  // namespace
 
-ceiling_record measure_ceiling(const ceiling_need& need, const sampling_options& plan, cudaStream_t stream) {
-  if (need.gpus > 1) return measure_on_all(need, plan, stream);
+ceiling_record measure_ceiling(const ceiling_need& need, const sampling_options& sampling,
+                               cudaStream_t stream) {
+  if (need.gpus > 1) return measure_on_all(need, sampling, stream);
   if (need.kind == "copy" || need.kind == "read" || need.kind == "write")
-    return measure_on_one(need, plan, stream);
+    return measure_on_one(need, sampling, stream);
   throw usage_error("no ceiling is called " + need.kind);
 }
 
-std::optional<ceiling_record> measure_arithmetic(const ceiling_need& need, const sampling_options& plan,
+std::optional<ceiling_record> measure_arithmetic(const ceiling_need& need, const sampling_options& sampling,
                                                  cudaStream_t stream) {
   if (need.operations <= 0) return std::nullopt;
   const bool is_tensor = need.unit == "tensor";
@@ -225,7 +229,7 @@ std::optional<ceiling_record> measure_arithmetic(const ceiling_need& need, const
       [&](std::int64_t) {
         done = (is_tensor ? multiply_matrices_all : multiply_add_all)(need.operations, stream);
       },
-      plan, stream);
+      sampling, stream);
   const double part = need.operations / done;
   for (double* const time :
        {&record.timing.median, &record.timing.minimum, &record.timing.maximum, &record.timing.lower_quartile,

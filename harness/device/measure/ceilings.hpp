@@ -11,11 +11,12 @@ namespace lab {
 
 // Times the plain operations that move `need.bytes` (the runtime's own, and kernels of several shapes), and
 // returns the fastest. Throws memory_error, before allocating, when it does not fit.
-ceiling_record measure_ceiling(const ceiling_need& need, const sampling_options& plan, cudaStream_t stream);
+ceiling_record measure_ceiling(const ceiling_need& need, const sampling_options& sampling,
+                               cudaStream_t stream);
 
 // Times the fewest operations in a kernel that does nothing else, scaled from those that its threads share
 // out. Nothing where the problem names none.
-std::optional<ceiling_record> measure_arithmetic(const ceiling_need& need, const sampling_options& plan,
+std::optional<ceiling_record> measure_arithmetic(const ceiling_need& need, const sampling_options& sampling,
                                                  cudaStream_t stream);
 
 }  // namespace lab

@@ -30,10 +30,10 @@ namespace {
 
 // The value below which a fraction `part` of the sorted samples lies, by linear interpolation.
 double quantile(const std::vector<double>& sorted, double part) {
-  const double place = part * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
+  const double index = part * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(index);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+  return std::lerp(sorted[below], sorted[above], index - static_cast<double>(below));
 }
 
 void summarise(timing_record& timing) {
@@ -55,37 +55,37 @@ constexpr std::size_t max_samples = 1000;
 
 // Launches of a second show in few samples what they cost: when launches alone have taken the time limit,
 // half of the fewest samples will do, and when they have taken twice as long, three.
-std::int64_t enough_samples(const timing_record& timing, const sampling_options& plan) {
+std::int64_t enough_samples(const timing_record& timing, const sampling_options& sampling) {
   const double launches = std::accumulate(timing.samples.begin(), timing.samples.end(), 0.0) *
                           static_cast<double>(timing.launches_per_sample) * 1e-9;
-  const std::int64_t three = std::min<std::int64_t>(3, plan.minimum_samples);
-  if (launches >= 2 * plan.time_limit_seconds) return three;
-  if (launches >= plan.time_limit_seconds) return std::max(three, (plan.minimum_samples + 1) / 2);
-  return plan.minimum_samples;
+  const std::int64_t three = std::min<std::int64_t>(3, sampling.minimum_samples);
+  if (launches >= 2 * sampling.time_limit_seconds) return three;
+  if (launches >= sampling.time_limit_seconds) return std::max(three, (sampling.minimum_samples + 1) / 2);
+  return sampling.minimum_samples;
 }
 
 // Whether the median is as certain as that of ten samples with the target's spread.
-bool is_certain(const timing_record& timing, const sampling_options& plan) {
+bool is_certain(const timing_record& timing, const sampling_options& sampling) {
   return uncertainty_of_median(timing.spread, timing.samples.size()) <=
-         uncertainty_of_median(plan.spread_target, 10);
+         uncertainty_of_median(sampling.spread_target, 10);
 }
 
 // Why one sample more is enough; empty when it is not.
-std::string nearly_enough(const timing_record& timing, const sampling_options& plan, std::int64_t start) {
+std::string nearly_enough(const timing_record& timing, const sampling_options& sampling, std::int64_t start) {
   const std::size_t with_one_more = timing.samples.size() + 1;
   const auto taken = static_cast<std::int64_t>(with_one_more);
-  if (taken < enough_samples(timing, plan)) return "";
-  if (taken < plan.minimum_samples) return "time limit";
-  if (is_certain(timing, plan)) return "spread";
-  if (agreed_seconds_since(start) >= plan.time_limit_seconds) return "time limit";
+  if (taken < enough_samples(timing, sampling)) return "";
+  if (taken < sampling.minimum_samples) return "time limit";
+  if (is_certain(timing, sampling)) return "spread";
+  if (agreed_seconds_since(start) >= sampling.time_limit_seconds) return "time limit";
   return with_one_more >= max_samples ? "sample limit" : "";
 }
 
-// Takes samples from `sample` (nanoseconds a launch) until the plan is met.
-void collect(timing_record& timing, const sampling_options& plan,
+// Takes samples from `sample` (nanoseconds a launch) until `sampling` is satisfied.
+void collect(timing_record& timing, const sampling_options& sampling,
              const std::function<double(launch_kind)>& sample) {
   const std::int64_t start = host_nanoseconds();
-  while ((timing.stopped_by = nearly_enough(timing, plan, start)).empty()) {
+  while ((timing.stopped_by = nearly_enough(timing, sampling, start)).empty()) {
     timing.samples.push_back(sample(launch_kind::sample));
     summarise(timing);
   }
@@ -95,8 +95,8 @@ void collect(timing_record& timing, const sampling_options& plan,
 
 #if LAB_EMULATED
 
-timing_record measure_on_host(const std::function<void(std::int64_t)>& enqueue, const sampling_options& plan,
-                              const sample_hooks& hooks) {
+timing_record measure_on_host(const std::function<void(std::int64_t)>& enqueue,
+                              const sampling_options& sampling, const sample_hooks& hooks) {
   timing_record timing{.method = "host clock", .l2 = cache_state::none};
   const auto once = [&](launch_kind kind) {
     hooks.before(kind);
@@ -108,7 +108,7 @@ timing_record measure_on_host(const std::function<void(std::int64_t)>& enqueue, 
     hooks.after();
     return nanoseconds;
   };
-  collect(timing, plan, once);
+  collect(timing, sampling, once);
   timing.unstable = false;  // a busy host makes samples spread, and its time is not what is measured
   return timing;
 }
@@ -129,15 +129,15 @@ constexpr double longest_warmup_seconds = 0.3;
 
 class gpu_sampler {
  public:
-  gpu_sampler(const std::function<void(std::int64_t)>& enqueue, const sampling_options& plan,
+  gpu_sampler(const std::function<void(std::int64_t)>& enqueue, const sampling_options& sampling,
               cudaStream_t stream, const sample_hooks& hooks)
       : enqueue_(enqueue),
         hooks_(hooks),
-        plan_(plan),
+        sampling_(sampling),
         stream_(stream),
         highest_clock_mhz_(processes::smallest(device_attribute(cudaDevAttrClockRate) / 1e3)),
         clock_words_(2, stream),
-        flush_bytes_(plan.l2 == cache_state::cold
+        flush_bytes_(sampling.l2 == cache_state::cold
                          ? 2 * static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize)) / 16 * 16
                          : 0),
         flush_(flush_bytes_, stream) {
@@ -145,7 +145,7 @@ class gpu_sampler {
   }
 
   timing_record run() {
-    timing_record timing{.method = "events", .l2 = plan_.l2};
+    timing_record timing{.method = "events", .l2 = sampling_.l2};
     const double estimate = warm_up();
     std::vector<double> clocks;
     const auto watched = [&](const std::function<double()>& take) {
@@ -164,9 +164,9 @@ class gpu_sampler {
         }
       };
     };
-    const bool warm = plan_.l2 == cache_state::warm;
+    const bool warm = sampling_.l2 == cache_state::warm;
     if (!hooks_.capturable || estimate >= (warm ? short_warm_kernel_nanoseconds : short_kernel_nanoseconds)) {
-      collect(timing, plan_, watched([this] { return sample_with_events(); }));
+      collect(timing, sampling_, watched([this] { return sample_with_events(); }));
     } else {
       // One graph of flush (cold), event, launches, event: nothing of the launches' own cost lies between the
       // events.
@@ -181,12 +181,12 @@ class gpu_sampler {
       const graph one(stream_, [&] {
         if (!warm) flush_cache(flush_.data(), flush_bytes_, stream_);
         start.record_in_graph(stream_);
-        for (std::int64_t place = 0; place < timing.launches_per_sample; ++place) enqueue_(place);
+        for (std::int64_t index = 0; index < timing.launches_per_sample; ++index) enqueue_(index);
         stop.record_in_graph(stream_);
       });
       one.replay(stream_);
       const auto launches = static_cast<double>(timing.launches_per_sample);
-      collect(timing, plan_, watched([&] {
+      collect(timing, sampling_, watched([&] {
                 if (!warm) CUDA_CHECK(cudaCtxResetPersistingL2Cache());
                 one.replay(stream_);
                 probe_clock(clock_words_.data(), stream_);
@@ -206,7 +206,7 @@ class gpu_sampler {
   double warm_up() {
     const std::int64_t start = host_nanoseconds();
     double last = 0;
-    for (std::int64_t i = 0; i < std::max<std::int64_t>(1, plan_.warmups); ++i) {
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(1, sampling_.warmups); ++i) {
       hooks_.before(launch_kind::warm_up);
       last = processes::largest(sample_with_events());
       if (agreed_seconds_since(start) > longest_warmup_seconds) break;
@@ -221,7 +221,7 @@ class gpu_sampler {
       CUDA_CHECK(cudaStreamSynchronize(stream_));
       processes::meet();
     }
-    if (plan_.l2 == cache_state::cold) {
+    if (sampling_.l2 == cache_state::cold) {
       CUDA_CHECK(cudaCtxResetPersistingL2Cache());
       flush_cache(flush_.data(), flush_bytes_, stream_);
     }
@@ -243,7 +243,7 @@ class gpu_sampler {
 
   const std::function<void(std::int64_t)>& enqueue_;
   const sample_hooks& hooks_;
-  sampling_options plan_;
+  sampling_options sampling_;
   cudaStream_t stream_;
   double highest_clock_mhz_;
   device_buffer<std::uint64_t> clock_words_;
@@ -257,17 +257,17 @@ class gpu_sampler {
 
 }  // namespace
 
-timing_record measure(const std::function<void(std::int64_t)>& enqueue, const sampling_options& plan,
+timing_record measure(const std::function<void(std::int64_t)>& enqueue, const sampling_options& sampling,
                       [[maybe_unused]] cudaStream_t stream, const sample_hooks& hooks) {
 #if LAB_EMULATED
-  return measure_on_host(enqueue, plan, hooks);
+  return measure_on_host(enqueue, sampling, hooks);
 #else
-  return gpu_sampler(enqueue, plan, stream, hooks).run();
+  return gpu_sampler(enqueue, sampling, stream, hooks).run();
 #endif
 }
 
-timing_record measure_floor(const sampling_options& plan, cudaStream_t stream) {
-  return measure([stream](std::int64_t) { empty(stream); }, plan, stream);
+timing_record measure_floor(const sampling_options& sampling, cudaStream_t stream) {
+  return measure([stream](std::int64_t) { empty(stream); }, sampling, stream);
 }
 
 }  // namespace lab

@@ -35,12 +35,12 @@ struct sample_hooks {
 // In one of several processes all call this alike. They meet before each sample, its time is the longest that
 // one of them took (on the emulator until all have ended), and they go by the same clock.
 //
-// `enqueue` is given the launch's place in its batch, from 0.
-timing_record measure(const std::function<void(std::int64_t place)>& enqueue, const sampling_options& plan,
-                      cudaStream_t stream, const sample_hooks& hooks = {});
+// `enqueue` is given the launch's index in its batch, from 0.
+timing_record measure(const std::function<void(std::int64_t index)>& enqueue,
+                      const sampling_options& sampling, cudaStream_t stream, const sample_hooks& hooks = {});
 
 // Times an empty kernel.
-timing_record measure_floor(const sampling_options& plan, cudaStream_t stream);
+timing_record measure_floor(const sampling_options& sampling, cudaStream_t stream);
 
 // Seconds since then, by the clock of the process that began first: several must not come to different ends.
 double agreed_seconds_since(std::int64_t start_nanoseconds);

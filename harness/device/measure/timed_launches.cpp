@@ -30,7 +30,7 @@ class timed_launches {
  public:
   // `checks` hears of each sample, and of each launch that was compared in full.
   timed_launches(const stage_entry& stage, const parameter_values& parameters, std::uint64_t seed,
-                 const sampling_options& plan, cudaStream_t stream, verifier& checks)
+                 const sampling_options& sampling, cudaStream_t stream, verifier& checks)
       : stage_(stage),
         stream_(stream),
         checks_(checks),
@@ -41,10 +41,11 @@ class timed_launches {
     capturable_ = workloads_[0]->capturable() && !stage.traits.synchronises;
     // One sample is compared in full besides the last one, and where no repetition can tell, up to two: among
     // the first, which come however few samples a slow stage takes.
-    const auto minimum = static_cast<std::uint64_t>(std::clamp<std::int64_t>(plan.minimum_samples - 1, 1, 2));
+    const auto minimum =
+        static_cast<std::uint64_t>(std::clamp<std::int64_t>(sampling.minimum_samples - 1, 1, 2));
     const std::uint64_t wanted = stage.traits.nondeterministic ? 4 : 1;
     for (std::uint64_t k = 0; k < wanted; ++k) checked_.insert(drawn_number(k) % minimum);
-    if (plan.l2 != cache_state::warm || !capturable_) return;
+    if (sampling.l2 != cache_state::warm || !capturable_) return;
     // Warm, several launches make a sample, and what all of them touch must stay in the cache.
     const std::size_t footprint = std::max<std::size_t>(1, memory::in_use() - before);
     const std::size_t room = static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize)) / 2;
@@ -61,8 +62,8 @@ class timed_launches {
 
   [[nodiscard]] double preparation_nanoseconds() const { return workloads_[0]->preparation_nanoseconds(); }
 
-  void launch(std::int64_t place) {
-    const auto which = static_cast<std::size_t>(place);
+  void launch(std::int64_t index) {
+    const auto which = static_cast<std::size_t>(index);
     launched_ = std::max(launched_, which + 1);
     workloads_[which]->launch();
   }
@@ -156,11 +157,11 @@ class timed_launches {
 verifier proved_at(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
                    const proof_to_time& proof, cudaStream_t stream, const progress_sink& progress) {
   verifier checks(stage, seeds, stream, progress);
-  if (!proof.made) {
+  if (!proof.record) {
     if (checks.trials(true)) checks.at(parameters);
     return checks;
   }
-  checks.record() = *proof.made;
+  checks.record() = *proof.record;
   checks.record().declared_bound = checks.record().relative_error = checks.record().relative_bound = 0;
   if (proof.whole) {
     checks.at(parameters);
@@ -173,7 +174,7 @@ verifier proved_at(const stage_entry& stage, const parameter_values& parameters,
 }  // namespace
 
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
-                            const proof_to_time& proof, const sampling_options& plan, cudaStream_t stream,
+                            const proof_to_time& proof, const sampling_options& sampling, cudaStream_t stream,
                             const progress_sink& progress) {
   verifier checks = proved_at(stage, parameters, seeds, proof, stream, progress);
   // An expected failure never passes, so it never gets a time.
@@ -182,8 +183,8 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
   const launch_setup timed{pattern::random, seeds.fixed};
   try {
     checks.set_phase("timed");
-    timed_launches launches(stage, parameters, seeds.fixed, plan, stream, checks);
-    timing = measure([&](std::int64_t place) { launches.launch(place); }, plan, stream, launches.hooks());
+    timed_launches launches(stage, parameters, seeds.fixed, sampling, stream, checks);
+    timing = measure([&](std::int64_t index) { launches.launch(index); }, sampling, stream, launches.hooks());
     timing.preparation = launches.preparation_nanoseconds();
     // The next process's context takes some memory.
     constexpr std::size_t room_for_a_context = std::size_t{2} << 30;

@@ -18,7 +18,7 @@ struct measured {
 
 // What stands behind a stage that is to be timed.
 struct proof_to_time {
-  std::optional<verification_record> made = {};  // by verify(), before; nothing: it is made here
+  std::optional<verification_record> record = {};  // by verify(), before; nothing: it is made here
   // Ask all of verifier::at() at the measured size as well: who times a stage that a stranger has written
   // does.
   bool whole = false;
@@ -29,7 +29,7 @@ struct proof_to_time {
 // them, and the last, are checked in full; and the bits of others must come out again when their input does.
 // No input is drawn: seeds.fixed settles all of them. `progress` hears of the proof and of the samples.
 measured verify_and_measure(const stage_entry& stage, const parameter_values& parameters, trial_seeds seeds,
-                            const proof_to_time& proof, const sampling_options& plan, cudaStream_t stream,
+                            const proof_to_time& proof, const sampling_options& sampling, cudaStream_t stream,
                             const progress_sink& progress = {});
 
 }  // namespace lab

@@ -191,7 +191,7 @@ void verifier::check_left_over([[maybe_unused]] workload& work, [[maybe_unused]]
 // Two launches on different data, the second at once behind the first: what is skipped or kept since there
 // was one just now shows. Where there is no memory for two, they come one by one anyway.
 void verifier::check_in_a_row(workload& work, const trial& one) {
-  const std::unique_ptr<workload> other = made_if_it_fits(one.parameters);
+  const std::unique_ptr<workload> other = workload_if_it_fits(one.parameters);
   if (other == nullptr) return;
   const launch_setup setups[] = {{one.input, random_bits(seeds_.drawn, 3)},
                                  {one.input, random_bits(seeds_.drawn, 4)}};
@@ -215,7 +215,7 @@ void verifier::check_in_a_row(workload& work, const trial& one) {
 }
 
 // A trial beyond this device's memory is no fault of the stage.
-std::unique_ptr<workload> verifier::made_if_it_fits(const parameter_values& parameters) const {
+std::unique_ptr<workload> verifier::workload_if_it_fits(const parameter_values& parameters) const {
   try {
     return track_.make(stage_, parameters, stream_);
   } catch (const memory_error&) {
@@ -223,8 +223,8 @@ std::unique_ptr<workload> verifier::made_if_it_fits(const parameter_values& para
   }
 }
 
-void verifier::try_one(const trial& one, std::size_t place) {
-  const std::unique_ptr<workload> work = made_if_it_fits(one.parameters);
+void verifier::try_one(const trial& one, std::size_t index) {
+  const std::unique_ptr<workload> work = workload_if_it_fits(one.parameters);
   if (work == nullptr) {
     // It counts for nothing.
     ++too_large_;
@@ -243,13 +243,13 @@ void verifier::try_one(const trial& one, std::size_t place) {
     check_one_after_another(*work, one);
     return;
   }
-  if (one.brief || (emulated && place >= full_trials_there)) {
+  if (one.brief || (emulated && index >= full_trials_there)) {
     check(*work, one.parameters,
-          {one.input, one.seed.value_or(seeds_.drawn), fills[place % 3], place % 2 == 1});
+          {one.input, one.seed.value_or(seeds_.drawn), fills[index % 3], index % 2 == 1});
     return;
   }
   const launch_setup first{one.input, one.seed.value_or(seeds_.fixed)};
-  const launch_setup second{one.input, one.seed.value_or(seeds_.drawn), fills[1 + place % 2], true};
+  const launch_setup second{one.input, one.seed.value_or(seeds_.drawn), fills[1 + index % 2], true};
   if (!check(*work, one.parameters, first)) return;
   if (!check(*work, one.parameters, second, ", second launch")) return;
   try {
@@ -298,7 +298,7 @@ std::vector<std::string> verifier::refusals(const std::vector<trial>& all) const
   for (std::size_t k = order.size(); k > 1; --k)
     std::swap(order[k - 1], order[random_bits(seeds_.drawn ^ 0xa5ced, k) % k]);
   std::vector<std::string> why(all.size());
-  for (const std::size_t place : order) why[place] = track_.unsupported(stage_, all[place].parameters);
+  for (const std::size_t index : order) why[index] = track_.unsupported(stage_, all[index].parameters);
   return why;
 }
 
@@ -332,7 +332,7 @@ void verifier::again() {
                              k % 2 == 0 ? memory_fill::zeros : memory_fill::random, k % 2 == 1};
     try {
       if (!track_.unsupported(stage_, one.parameters).empty()) continue;
-      const auto work = made_if_it_fits(one.parameters);
+      const auto work = workload_if_it_fits(one.parameters);
       if (work != nullptr && !check(*work, one.parameters, setup, remark)) return;
     } catch (const stage_error& error) {
       fail({.kind = error.kind(), .found = error.what()}, one.parameters, setup, remark);
@@ -347,7 +347,7 @@ void verifier::look_for_other_bits() {
   if (!other_bits_.tried || other_bits_.shown) return;
   for (const parameter_values& measured : default_parameters(track_.describe())) {
     if (!track_.unsupported(stage_, measured).empty()) continue;
-    const std::unique_ptr<workload> work = made_if_it_fits(measured);
+    const std::unique_ptr<workload> work = workload_if_it_fits(measured);
     if (work == nullptr || !check(*work, measured, {.seed = seeds_.drawn})) return;
     check_same_bits(*work, {.parameters = measured}, {.seed = seeds_.drawn});
     if (other_bits_.shown) return;
@@ -393,16 +393,16 @@ void verifier::try_track_trials() {
   }
   const std::vector<std::string> refused = refusals(all);
   if (fail_absurd(all, refused)) return;
-  for (std::size_t place = 0; place < all.size() && record_.passed; ++place) {
-    phase_ = "trial " + std::to_string(place + 1) + " of " + std::to_string(all.size());
+  for (std::size_t index = 0; index < all.size() && record_.passed; ++index) {
+    phase_ = "trial " + std::to_string(index + 1) + " of " + std::to_string(all.size());
     ++record_.trials;
-    if (refused[place].empty()) {
+    if (refused[index].empty()) {
       const std::clock_t begun = std::clock();
-      try_one(all[place], place);
+      try_one(all[index], index);
       const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
       record_.longest_trial = std::max(record_.longest_trial, seconds);
     } else {
-      if (first_refusal_.empty()) first_refusal_ = refused[place];
+      if (first_refusal_.empty()) first_refusal_ = refused[index];
       ++record_.skipped;
     }
   }
@@ -490,7 +490,7 @@ void verifier::try_beyond(const parameter_values& measured, double seconds) {
   if (exact.empty()) return;
   exact.resize(1);
   phase_ = "beyond the measured size";
-  if (const auto work = made_if_it_fits(beyond)) try_all(*work, exact);
+  if (const auto work = workload_if_it_fits(beyond)) try_all(*work, exact);
 }
 
 // Trials of one size, one after the other.

@@ -66,8 +66,8 @@ class verifier {
   void tell_unwritten(workload& work, failure_record& failure, const launch_setup& setup) const;
   [[nodiscard]] check_result launch_renewed(workload& work, std::uint64_t seed, bool reversed) const;
   void check_left_over(workload& work, const trial& one);
-  [[nodiscard]] std::unique_ptr<workload> made_if_it_fits(const parameter_values& parameters) const;
-  void try_one(const trial& one, std::size_t place);
+  [[nodiscard]] std::unique_ptr<workload> workload_if_it_fits(const parameter_values& parameters) const;
+  void try_one(const trial& one, std::size_t index);
   void check_one_after_another(workload& work, const trial& one);
   void check_in_a_row(workload& work, const trial& one);
   void try_beyond(const parameter_values& measured, double seconds);

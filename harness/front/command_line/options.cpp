@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "harness/front/process/errors.hpp"
-#include "harness/front/selection/parameters.hpp"
 #include "harness/front/selection/verb_names.hpp"
 #include "harness/front/workers/devices.hpp"
 
@@ -166,14 +167,14 @@ void add_timeout(CLI::App& verb, std::optional<double>& seconds) {
       ->type_name("SECONDS");
 }
 
-void add_plan(CLI::App& verb, l2_choice& l2, sampling_options& plan) {
+void add_sampling(CLI::App& verb, l2_choice& l2, sampling_options& sampling) {
   add_read(verb, "--l2", l2, parse_l2,
            "what the L2 cache holds when a sample begins: cold, warm, or both in turn (default: cold)")
       ->type_name("STATE");
-  add_read(verb, "--min-samples", plan.minimum_samples, parse_count<1'000'000>,
+  add_read(verb, "--min-samples", sampling.minimum_samples, parse_count<1'000'000>,
            "the fewest samples of a timing (default: 10)")
       ->type_name("N");
-  add_read(verb, "--time-limit", plan.time_limit_seconds, parse_seconds,
+  add_read(verb, "--time-limit", sampling.time_limit_seconds, parse_seconds,
            "stop sampling a stage after so long (default: 0.5)")
       ->type_name("SECONDS");
 }
@@ -208,7 +209,7 @@ void add_measuring(CLI::App& verb, run_options& options) {
   add_device(verb, options.device);
   add_seed(verb, options.seed);
   add_trial_seed(verb, options.trial_seed);
-  add_plan(verb, options.l2, options.plan);
+  add_sampling(verb, options.l2, options.sampling);
   add_timeout(verb, options.timeout_seconds);
   add_json(verb, options.json_path);
   verb.footer(parameter_help);
@@ -223,6 +224,22 @@ build_request needs_of_run(const run_options& options, bool check) {
 
 CLI::App* add_verb(CLI::App& program, const std::string& name) {
   return program.add_subcommand(name, verb_summary(name));
+}
+
+std::string stem_of_call(const std::string& stage, const std::vector<parameter_argument>& choices) {
+  constexpr std::size_t longest = 200;  // bytes: file systems take 255
+  std::string stem = stage;
+  for (const parameter_argument& one : choices) {
+    stem += "." + one.name;
+    if (!one.text.empty()) stem += "_" + one.text;
+  }
+  std::replace_if(
+      stem.begin(), stem.end(),
+      [](unsigned char c) {
+        return std::isalnum(c) == 0 && std::string_view("-_.").find(c) == std::string_view::npos;
+      },
+      '_');
+  return stem.substr(0, longest);
 }
 
 }  // namespace lab::front

@@ -11,6 +11,7 @@
 #include "harness/front/command_line/verb.hpp"
 #include "harness/front/run/build_targets.hpp"
 #include "harness/front/run/session.hpp"
+#include "harness/front/selection/parameters.hpp"
 
 namespace lab::front {
 
@@ -33,7 +34,7 @@ CLI::Option* add_number(CLI::App& verb, const std::string& option, std::optional
 void add_trial_seed(CLI::App& verb, std::uint64_t& seed);
 
 // How a stage is timed: --l2, --min-samples, --time-limit.
-void add_plan(CLI::App& verb, l2_choice& l2, sampling_options& plan);
+void add_sampling(CLI::App& verb, l2_choice& l2, sampling_options& sampling);
 
 // Processes that measure each row: --repeat.
 void add_repeat(CLI::App& verb, std::int64_t& repeat);
@@ -52,5 +53,12 @@ void add_threshold(CLI::App& verb, double& threshold);
 // word.)
 CLI::Option* add_names(CLI::App& verb, const std::string& option, std::vector<std::string>& names,
                        const std::string& help);
+
+// The name, without its ending, of a file that the caller has not named: the stage, and each choice of the
+// call as NAME_VALUE, or NAME where the text is empty: "reduction_02_tree.n_1e5.block". So calls with other
+// options write other files, and the same call its own again. What is no letter, digit, "-", "_" or "."
+// becomes "_".
+[[nodiscard]] std::string stem_of_call(const std::string& stage,
+                                       const std::vector<parameter_argument>& choices);
 
 }  // namespace lab::front

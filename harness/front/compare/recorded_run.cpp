@@ -146,16 +146,16 @@ std::vector<recorded_row> rows_of(const std::string& path, const json& run) {
     refuse_file(path, fmt::format("is of version {}, and this program reads version 1",
                                   run.contains("version") ? cleaned(text_of(run["version"]), 40) : "none"));
   std::vector<recorded_row> rows;
-  std::string place = "the head";
+  std::string location = "the head";
   try {
     for (const json& group : run.at("groups").get_ref<const json::array_t&>()) {
       for (const json& row : group.at("rows").get_ref<const json::array_t&>()) {
-        place = fmt::format("row {}", rows.size() + 1);
+        location = fmt::format("row {}", rows.size() + 1);
         rows.push_back(recorded_row_of(run, group, row));
       }
     }
   } catch (const std::exception& problem) {
-    refuse_file(path, fmt::format("{} is broken: {}", place, words_of(problem)));
+    refuse_file(path, fmt::format("{} is broken: {}", location, words_of(problem)));
   }
   return rows;
 }

@@ -58,13 +58,13 @@ struct line_column {
 
 const std::vector<line_column>& line_columns() {
   static const std::vector<line_column> columns = [] {
-    std::vector<line_column> made;
+    std::vector<line_column> all;
     for (const known_counter& counter : known_counters()) {
       if (counter.column.empty()) continue;
-      if (made.empty() || made.back().heading != counter.column) made.push_back({counter.column, {}});
-      made.back().metrics.push_back(counter.name);
+      if (all.empty() || all.back().heading != counter.column) all.push_back({counter.column, {}});
+      all.back().metrics.push_back(counter.name);
     }
-    return made;
+    return all;
   }();
   return columns;
 }

@@ -49,11 +49,11 @@ std::string words_of(const activity_record& activity) {
   constexpr std::size_t longest = 52;  // columns that leave room for the bytes
   const access_line_record& at = activity.at;
   const std::string file = base_name(at.file);
-  const std::string place =
+  const std::string location =
       file == "stage.cu" ? std::to_string(at.line) : fmt::format("{}:{}", file, at.line);
   const double each =
       static_cast<double>(at.units) / static_cast<double>(std::max<std::int64_t>(at.requests, 1));
-  return shortened(fmt::format("{}  {} {}, {:.3g} {}{}", place, at.space, at.operation, each,
+  return shortened(fmt::format("{}  {} {}, {:.3g} {}{}", location, at.space, at.operation, each,
                                at.space == "global" ? "sector" : "wavefront", each == 1 ? "" : "s"),
                    longest);
 }

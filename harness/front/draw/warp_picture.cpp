@@ -79,36 +79,36 @@ sector_set sectors_of(const request_record& request) {
 }
 
 // Where each sector stands: sectors that follow each other in memory touch.
-struct sector_places {
+struct sector_layout {
   std::map<std::int64_t, double> x;
   double width;
 };
 
-sector_places place(const sector_set& sectors) {
+sector_layout lay_out(const sector_set& sectors) {
   std::size_t gaps = 0;
   for (auto next = std::next(sectors.begin()); next != sectors.end(); ++next)
     gaps += std::prev(next)->first + 1 != next->first;
   const double gap = sectors.size() > 1 ? std::min(12.0, 160.0 / static_cast<double>(sectors.size())) : 0;
-  sector_places places;
+  sector_layout layout;
   // At most as wide as the 8 lanes that ask for 4 bytes each.
-  places.width = std::min(
+  layout.width = std::min(
       8 * box_width, (boxes_width - gap * static_cast<double>(gaps)) / static_cast<double>(sectors.size()));
-  const double all = places.width * static_cast<double>(sectors.size()) + gap * static_cast<double>(gaps);
+  const double all = layout.width * static_cast<double>(sectors.size()) + gap * static_cast<double>(gaps);
   double x = picture_left + (boxes_width - all) / 2;
   for (auto at = sectors.begin(); at != sectors.end(); ++at) {
     if (at != sectors.begin() && std::prev(at)->first + 1 != at->first) x += gap;
-    places.x[at->first] = x;
-    x += places.width;
+    layout.x[at->first] = x;
+    x += layout.width;
   }
-  return places;
+  return layout;
 }
 
 constexpr double sector_height = 34;
 
-void draw_sectors(svg& to, const sector_set& sectors, const sector_places& places) {
-  const double byte_width = places.width / sector_bytes;
+void draw_sectors(svg& to, const sector_set& sectors, const sector_layout& layout) {
+  const double byte_width = layout.width / sector_bytes;
   for (const auto& [sector, asked] : sectors) {
-    const double x = places.x.at(sector);
+    const double x = layout.x.at(sector);
     for (int begin = 0; begin < sector_bytes;) {
       int end = begin + 1;
       while (end < sector_bytes &&
@@ -118,19 +118,19 @@ void draw_sectors(svg& to, const sector_set& sectors, const sector_places& place
               asked[static_cast<std::size_t>(begin)] ? paint::used : paint::vain);
       begin = end;
     }
-    to.rect(x, wires_bottom, places.width, sector_height, paint::frame);
+    to.rect(x, wires_bottom, layout.width, sector_height, paint::frame);
   }
 }
 
 // How far each run of sectors is from the first, where there is room.
-void draw_distances(svg& to, const sector_set& sectors, const sector_places& places) {
+void draw_distances(svg& to, const sector_set& sectors, const sector_layout& layout) {
   const double y = wires_bottom + sector_height + 14;
   double free_from = 0;
   const std::int64_t first = sectors.begin()->first;
   for (auto at = sectors.begin(); at != sectors.end(); ++at) {
     const bool begins = at == sectors.begin() || std::prev(at)->first + 1 != at->first;
-    const double x = places.x.at(at->first);
-    if (!begins && places.width < 60) continue;
+    const double x = layout.x.at(at->first);
+    if (!begins && layout.width < 60) continue;
     const std::string words = fmt::format("+{}", (at->first - first) * sector_bytes);
     if (x < free_from) continue;
     // Near the edge it is moved as text() would.
@@ -152,18 +152,18 @@ std::int64_t used_bytes(const sector_set& sectors) {
 double draw_global(svg& to, const request_record& request) {
   const sector_set sectors = sectors_of(request);
   check_units(request, static_cast<std::int64_t>(sectors.size()), "sector");
-  const sector_places places = place(sectors);
+  const sector_layout layout = lay_out(sectors);
   for (std::size_t k = 0; k < request.lanes.size(); ++k) {
     const std::int64_t byte = address_of(request, k);
     const std::int64_t sector = (byte >= 0 ? byte : byte - sector_bytes + 1) / sector_bytes;
     const double middle =
         static_cast<double>(byte - sector * sector_bytes) + static_cast<double>(request.bytes) / 2;
     to.wire(lane_middle(request.lanes[k]), lanes_top + lane_height,
-            places.x.at(sector) + std::min<double>(middle, sector_bytes) * places.width / sector_bytes,
+            layout.x.at(sector) + std::min<double>(middle, sector_bytes) * layout.width / sector_bytes,
             wires_bottom);
   }
-  draw_sectors(to, sectors, places);
-  draw_distances(to, sectors, places);
+  draw_sectors(to, sectors, layout);
+  draw_distances(to, sectors, layout);
   double y = wires_bottom + sector_height + 34;
   const std::int64_t first = sectors.begin()->first * sector_bytes - request.array.begin;
   to.text(

@@ -414,7 +414,7 @@ bool take_for_compiler(word_reader& from, compiler_words& words) {
   return true;
 }
 
-bool take_what_is_made(word_reader& from, compiler_words& words) {
+bool take_target(word_reader& from, compiler_words& words) {
   const std::string& word = from.word();
   if (word == "-arch" || word == "--gpu-architecture") {
     words.architecture = architecture_of(from.value());
@@ -464,7 +464,7 @@ compiler_words take_compiler_words(std::vector<std::string>& arguments) {
   std::vector<std::string> others;
   word_reader from(arguments);
   for (; from.has_word(); from.go_on()) {
-    if (!take_for_compiler(from, words) && !take_what_is_made(from, words) && !take_for_linker(from, words))
+    if (!take_for_compiler(from, words) && !take_target(from, words) && !take_for_linker(from, words))
       others.push_back(from.word());
   }
   const std::vector<std::string> rest = from.rest();

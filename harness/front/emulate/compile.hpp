@@ -33,7 +33,7 @@ struct compile_request {
   std::chrono::seconds time_limit{300};
 };
 
-// Throws usage_error with the compiler's words, or with the places that use what is not emulated;
+// Throws usage_error with the compiler's words, or with the locations that use what is not emulated;
 // environment_error where the compiler does not end in time.
 void compile_program(const compile_request& request);
 

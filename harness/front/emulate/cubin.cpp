@@ -240,7 +240,7 @@ class line_program {
   std::vector<unsigned> lengths_;
 };
 
-struct source_place {
+struct source_location {
   std::string file;
   unsigned line = 0;
 };
@@ -261,7 +261,7 @@ class section_lines {
     }
   }
 
-  [[nodiscard]] source_place of(std::uint64_t address) const {
+  [[nodiscard]] source_location of(std::uint64_t address) const {
     auto found = by_address_.upper_bound(address);
     if (found == by_address_.begin()) return {};
     const line_row* row = &(*rows_)[(--found)->second];
@@ -300,7 +300,7 @@ struct machine_instruction {
   [[nodiscard]] bool is_negated() const { return (low >> 15 & 1) != 0; }
   [[nodiscard]] bool is_conditional() const { return predicate() != always_true || is_negated(); }
   // nvcc pads copies past the registers with such loads.
-  [[nodiscard]] bool is_never_made() const { return predicate() == always_true && is_negated(); }
+  [[nodiscard]] bool is_never_executed() const { return predicate() == always_true && is_negated(); }
   [[nodiscard]] unsigned size() const { return high >> 9 & 7; }
   [[nodiscard]] std::array<unsigned, 2> predicates_set() const {
     return {static_cast<unsigned>(high >> 17 & 7), static_cast<unsigned>(high >> 20 & 7)};
@@ -453,8 +453,8 @@ class code_reader {
     std::array<unsigned, 8> versions{};
     for (std::size_t at = begin; at < end; ++at) {
       const machine_instruction& one = code_[at];
-      if (auto found = access_of(one); found && !one.is_never_made()) {
-        const source_place place = lines_.of(at * machine_instruction::bytes);
+      if (auto found = access_of(one); found && !one.is_never_executed()) {
+        const source_location place = lines_.of(at * machine_instruction::bytes);
         found->file = place.file;
         found->line = place.line;
         if (one.is_conditional()) {

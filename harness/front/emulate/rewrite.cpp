@@ -451,16 +451,16 @@ class rewriter {
     while (first > 0 && in_block_[first]) --first;
     while (first > 0 && !is(first - 1, ";") && !is(first - 1, "}") && !is(first - 1, "{")) --first;
     while (last < tokens_.size() && in_block_[last]) ++last;
-    for (std::size_t place = first; place < last; ++place) {
-      if (tokens_[place].text != name || place == 0) continue;
-      const token& before = tokens_[place - 1];
-      const bool is_word = before.kind == token_kind::identifier && !is_statement_word(place - 1);
+    for (std::size_t k = first; k < last; ++k) {
+      if (tokens_[k].text != name || k == 0) continue;
+      const token& before = tokens_[k - 1];
+      const bool is_word = before.kind == token_kind::identifier && !is_statement_word(k - 1);
       const bool is_sign =
           (before.text == "*" || before.text == "&" || before.text == ">" || before.text == "&&") &&
-          begins_declaration(place - 1);
-      if (is(place + 1, "(") ? is_word : is_word || (is_sign && !is(place + 1, "["))) return true;
+          begins_declaration(k - 1);
+      if (is(k + 1, "(") ? is_word : is_word || (is_sign && !is(k + 1, "["))) return true;
       // int a, name = 3; and a structured binding
-      if (before.text == "," && (is(place + 1, "=") || is(place + 1, ";") || is(place + 1, "]"))) return true;
+      if (before.text == "," && (is(k + 1, "=") || is(k + 1, ";") || is(k + 1, "]"))) return true;
     }
     return false;
   }
@@ -752,8 +752,8 @@ class rewriter {
   // f(a, "name")
   [[nodiscard]] bool has_literal_behind_comma(std::size_t at) const {
     if (!is(at + 1, "(") || partner_[at + 1] == no_token) return false;
-    for (std::size_t place = at + 2; place < partner_[at + 1]; ++place) {
-      if (is(place, ",") && is_literal(place + 1)) return true;
+    for (std::size_t k = at + 2; k < partner_[at + 1]; ++k) {
+      if (is(k, ",") && is_literal(k + 1)) return true;
     }
     return false;
   }

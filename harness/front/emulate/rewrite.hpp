@@ -31,7 +31,7 @@
 
 namespace lab::front {
 
-// A place where the program uses what is not emulated.
+// A location where the program uses what is not emulated.
 struct refused_use {
   std::string file;
   int line;
@@ -39,7 +39,7 @@ struct refused_use {
 };
 
 // A variable in constant memory. Its size is in the object, as four numbers of 64 bits: the mark's two, the
-// variable's place in rewritten_source::constants, and the size.
+// variable's index in rewritten_source::constants, and the size.
 struct constant_variable {
   std::string file;
   int line;

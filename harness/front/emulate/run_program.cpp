@@ -52,9 +52,9 @@ usage_of_processes usage_of_descendants() {
 
 program_ending run_program_within(const std::vector<std::string>& arguments, const program_limits& limits) {
   std::vector<child_process::descriptor_mapping> mappings;
-  const owned_descriptor nowhere(limits.is_silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1);
+  const owned_descriptor null_device(limits.is_silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1);
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
-    mappings.push_back({limits.is_silent ? nowhere.get() : stream, stream});
+    mappings.push_back({limits.is_silent ? null_device.get() : stream, stream});
   // A process in the background that reads from the terminal would be stopped.
   if (!limits.is_silent && isatty(STDIN_FILENO) == 0) mappings.push_back({STDIN_FILENO, STDIN_FILENO});
   child_process child(arguments, mappings);

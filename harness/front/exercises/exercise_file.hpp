@@ -67,7 +67,7 @@ struct exercise {
 [[nodiscard]] std::vector<exercise> parse_exercises(const std::string& text, const std::string& file,
                                                     const std::string& stage);
 
-// Each visible ASCII character is exchanged for the one 47 places on (ROT47); a second call turns the text
+// Each visible ASCII character is exchanged for the one 47 positions on (ROT47); a second call turns the text
 // back. So is the exercises.json of a student edition, which is no secret but cannot be read by accident.
 [[nodiscard]] std::string turned(std::string text);
 

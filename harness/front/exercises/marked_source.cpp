@@ -183,27 +183,27 @@ written_source put_in(const std::vector<std::string>& student, const std::vector
     return own;
   };
   const std::vector<marked_region> written = own_regions(student);
-  const std::vector<std::string> made = cut(solution, exercise);
+  const std::vector<std::string> blanked = cut(solution, exercise);
   // The whole solution, with the markers of other exercises, is no change either.
   const bool is_whole =
       first_difference(outside_of(student, written), outside_of(solution, own_regions(solution))) == 0;
-  const std::vector<std::string>& around = is_whole ? solution : made;
-  std::vector<marked_region> places = own_regions(around);
+  const std::vector<std::string>& around = is_whole ? solution : blanked;
+  std::vector<marked_region> slots = own_regions(around);
   const word_set words = words_for(exercise, joined(solution, 1, solution.size() + 1));
-  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(slots.begin(), slots.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   written_source result{.text = line_directive(1, file)};
   std::size_t from = 1;
-  for (const marked_region& place : places) {
-    const marked_region& own = region_named(written, place.name);
-    result.text += joined(around, from, place.first);
-    const std::string part = admitted_part(joined(student, own.first, own.end), own.first, place.name, words);
+  for (const marked_region& slot : slots) {
+    const marked_region& own = region_named(written, slot.name);
+    result.text += joined(around, from, slot.first);
+    const std::string part = admitted_part(joined(student, own.first, own.end), own.first, slot.name, words);
     result.text += line_directive(own.first, file) + part + line_directive(own.end, file);
-    from = place.end;
+    from = slot.end;
   }
   result.text += joined(around, from, around.size() + 1);
   if (!is_whole) {
-    result.changed_outside =
-        first_difference(outside_of(student, find_regions(student)), outside_of(made, find_regions(made)));
+    result.changed_outside = first_difference(outside_of(student, find_regions(student)),
+                                              outside_of(blanked, find_regions(blanked)));
   }
   return result;
 }

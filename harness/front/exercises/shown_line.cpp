@@ -43,12 +43,12 @@ shown_line line_in(const std::string& message, const std::string& own, const fs:
     const std::int64_t line = is_whole ? number_at(message, at + own.size() + 1) : 0;
     if (line > 0) return read_line(own_file, own, line);
   }
-  const std::string place = first_match(
+  const std::string location = first_match(
       message, R"((?:^|[ (])((?:stages|common)/[A-Za-z0-9_/]+\.(?:cu|cuh|hpp|cpp|h):[0-9]{1,9}))");
-  if (place.empty()) return {};
-  const std::size_t colon = place.rfind(':');
-  const std::string name = place.substr(0, colon);
-  return read_line(fs::path(LAB_SOURCE_ROOT) / name, name, number_at(place, colon + 1));
+  if (location.empty()) return {};
+  const std::size_t colon = location.rfind(':');
+  const std::string name = location.substr(0, colon);
+  return read_line(fs::path(LAB_SOURCE_ROOT) / name, name, number_at(location, colon + 1));
 }
 
 shown_line clipped(const shown_line& shown, std::size_t indentation, std::size_t width) {
@@ -93,18 +93,18 @@ std::string without_tabs(const std::string& line) {
 }
 
 std::size_t column_in_written(const std::string& compiled, const std::string& written, std::size_t column) {
-  std::size_t place = 0;  // in `written`
+  std::size_t location = 0;  // in `written`
   for (std::size_t k = 0; k + 1 < column && k < compiled.size();) {
     const bool is_prefix = compiled.compare(k, own_prefix.size(), own_prefix) == 0 &&
-                           written.compare(place, own_prefix.size(), own_prefix) != 0;
+                           written.compare(location, own_prefix.size(), own_prefix) != 0;
     if (is_prefix) {
       k += own_prefix.size();
       continue;
     }
     ++k;
-    ++place;
+    ++location;
   }
-  return place + 1;
+  return location + 1;
 }
 
 std::string without_scopes(const std::string& message) {

@@ -1,4 +1,4 @@
-// The place in the build where `lab check` puts what it compiles: one for each track, known to CMake
+// The folder of the build where `lab check` puts what it compiles: one for each track, known to CMake
 // (harness/CMakeLists.txt), so that an exercise is built like a stage and is none.
 #pragma once
 
@@ -19,7 +19,7 @@ struct slot_build {
   std::size_t column = 0;  // of that line, tabs as spaces; 0 where the compiler names none
 };
 
-// Owns the track's place until its end: a second check of the same track waits. Throws environment_error
+// Owns the track's folder until its end: a second check of the same track waits. Throws environment_error
 // where this program was built without the emulator, where its build cannot be written, or where CMake is
 // missing.
 class exercise_slot {

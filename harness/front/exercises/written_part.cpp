@@ -30,7 +30,7 @@ const word_set& language() {
 }
 
 // C++'s words that are refused unless the exercise's own solution needs them.
-const word_set& words_without_place() {
+const word_set& refused_words() {
   static const word_set words{
       "asm", "catch", "co_await", "co_return", "co_yield", "concept", "consteval", "constinit", "decltype",
       "delete", "dynamic_cast", "export", "extern", "friend", "goto", "namespace", "new", "register",
@@ -99,7 +99,7 @@ void add_identifiers(const std::string& text, word_set& words, bool hosts_too) {
   for (const token& one : found.tokens) {
     const std::string word(one.text);
     if (one.kind != token_kind::identifier) continue;
-    if (hosts_too || (!is_for_hosts(word) && !is_reserved(word) && !words_without_place().contains(word)))
+    if (hosts_too || (!is_for_hosts(word) && !is_reserved(word) && !refused_words().contains(word)))
       words.insert(word);
   }
 }
@@ -134,9 +134,9 @@ class part_reader {
     throw source_error(first_ + static_cast<std::size_t>(lines), why);
   }
   [[nodiscard]] std::string_view near(std::ptrdiff_t away) const {
-    const auto place = static_cast<std::ptrdiff_t>(at_) + away;
-    if (place < 0 || place >= std::ssize(tokens_)) return "";
-    return tokens_[static_cast<std::size_t>(place)].text;
+    const auto index = static_cast<std::ptrdiff_t>(at_) + away;
+    if (index < 0 || index >= std::ssize(tokens_)) return "";
+    return tokens_[static_cast<std::size_t>(index)].text;
   }
 
   // What a compiler may take for something else than it looks like, wherever it stands.
@@ -215,7 +215,7 @@ class part_reader {
     }
     if (word == "static" && near(1) == "constexpr") return;
     if (word == "extern" && near(1) == "__shared__") return;
-    if (words_without_place().contains(word))
+    if (refused_words().contains(word))
       refuse(one.offset, fmt::format("'{}' has no place in this part of a kernel", quoted()));
     if (is_reserved(word))
       refuse(one.offset, fmt::format("'{}' is no function or word that a part of a kernel may use: what may "

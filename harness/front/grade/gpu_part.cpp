@@ -40,7 +40,7 @@ std::optional<ceiling_record> measured_ceiling(const connection& on, const std::
                                                    {"track", track},
                                                    {"parameters", terms.parameters},
                                                    {"seed", terms.seed},
-                                                   {"plan", terms.plan}},
+                                                   {"plan", terms.sampling}},
                                                   patience);
   if (answer.end == answer_end::error && answer.error == error_kind::unsupported) return std::nullopt;
   if (answer.end != answer_end::ok)

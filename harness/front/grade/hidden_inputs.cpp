@@ -140,19 +140,19 @@ hidden_inputs::hidden_inputs(const exercise& exercise, const std::map<std::strin
   draws from(seed);
   // A size of many blocks, and one that fills none.
   for (const std::int64_t scale : {100, 3}) {
-    one_case made;
+    one_case added;
     if (described.value("sizes_are_drawn", false)) {
       for (const auto& [name, value] : sizes) texts[name] = std::to_string(scale * 2 + from.below(100));
     }
     std::vector<parameter_argument> arguments;
     for (const auto& [name, value] : texts) arguments.push_back({name, value});
-    made.parameters = given_parameters(*track, arguments);
+    added.parameters = given_parameters(*track, arguments);
     const std::string stem = (folder / fmt::format("{}.", cases_.size())).string();
     if (described.contains("columns")) {
-      made.inputs.push_back(stem + "input.csv");
-      write_file(made.inputs.back(),
+      added.inputs.push_back(stem + "input.csv");
+      write_file(added.inputs.back(),
                  draw_columns(described.at("columns"), scale * 10 + from.below(300), from));
-      made.output = "output.csv";
+      added.output = "output.csv";
     } else {
       std::int64_t columns_before = 0;
       for (const auto& array : described.value("arrays", nlohmann::json::array())) {
@@ -162,18 +162,18 @@ hidden_inputs::hidden_inputs(const exercise& exercise, const std::map<std::strin
           shape.push_back(dimensions == 1 ? scale * 250 + from.below(1000) : scale + 60 + from.below(100));
         if (array.value("rows_as_columns_before", false)) shape.front() = columns_before;
         columns_before = shape.back();
-        made.inputs.push_back(stem + fmt::format("input{}.npy", made.inputs.size()));
-        draw_array(made.inputs.back(), array.at("type").get<std::string>(), shape, from);
+        added.inputs.push_back(stem + fmt::format("input{}.npy", added.inputs.size()));
+        draw_array(added.inputs.back(), array.at("type").get<std::string>(), shape, from);
       }
-      made.output = "output.npy";
+      added.output = "output.npy";
     }
-    made.expected = stem + "expected." + made.output;
+    added.expected = stem + "expected." + added.output;
     const answer_record answer = connected.workers.request(
-        request_for(exercise.stage, made.parameters, made.inputs, made.expected), patience);
+        request_for(exercise.stage, added.parameters, added.inputs, added.expected), patience);
     if (answer.end != answer_end::ok)
       throw environment_error(
           fmt::format("{} itself fails on hidden inputs: {}", exercise.stage, answer_text(answer)));
-    cases_.push_back(std::move(made));
+    cases_.push_back(std::move(added));
   }
 }
 

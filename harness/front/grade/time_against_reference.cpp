@@ -93,7 +93,7 @@ result_row time_against_reference::measured(const stage_worker& of, const verifi
   answer_record found = ask(of,
                             {{"op", "measure"},
                              {"parameters", terms_.parameters},
-                             {"plan", terms_.plan},
+                             {"plan", terms_.sampling},
                              {"proved", proved},
                              {"whole", true}},
                             patience);

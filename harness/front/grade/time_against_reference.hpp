@@ -34,7 +34,7 @@ struct stage_worker {
 // What both are asked for.
 struct timing_terms {
   parameter_values parameters;
-  sampling_options plan;
+  sampling_options sampling;
   std::uint64_t seed = 1;
   std::uint64_t trial_seed = 2;
   std::optional<ceiling_record> ceiling;  // of the same parameters: nothing can be faster

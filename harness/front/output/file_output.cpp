@@ -14,14 +14,15 @@
 namespace lab::front {
 namespace {
 
-void check_finite(const nlohmann::json& value, const std::string& place) {
+void check_finite(const nlohmann::json& value, const std::string& pointer) {
   if (value.is_number_float() && !std::isfinite(value.get<double>())) {
-    throw std::domain_error(fmt::format("{} is not a finite number", place.empty() ? "the document" : place));
+    throw std::domain_error(
+        fmt::format("{} is not a finite number", pointer.empty() ? "the document" : pointer));
   }
   if (value.is_object()) {
-    for (const auto& [name, member] : value.items()) check_finite(member, place + "/" + name);
+    for (const auto& [name, member] : value.items()) check_finite(member, pointer + "/" + name);
   } else if (value.is_array()) {
-    for (std::size_t i = 0; i < value.size(); ++i) check_finite(value[i], fmt::format("{}/{}", place, i));
+    for (std::size_t i = 0; i < value.size(); ++i) check_finite(value[i], fmt::format("{}/{}", pointer, i));
   }
 }
 

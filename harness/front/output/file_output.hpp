@@ -27,8 +27,8 @@ void check_files(const std::vector<named_file>& inputs, const std::vector<named_
 // Writes a file whole or not at all (see output_file), so that a reader (or a crash) never sees half of it.
 void write_file(const std::string& path, const std::string& content);
 
-// The text of a JSON document. Throws std::domain_error, naming the place, if a number in it is not finite:
-// JSON has no such numbers, and the serializer would write null without a word.
+// The text of a JSON document. Throws std::domain_error, with the JSON pointer, if a number in it is not
+// finite: JSON has no such numbers, and the serializer would write null without a word.
 [[nodiscard]] std::string json_text(const nlohmann::json& document);
 
 }  // namespace lab::front

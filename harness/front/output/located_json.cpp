@@ -73,7 +73,7 @@ class line_finder : public nlohmann::json::json_sax_t {
   }
 
  private:
-  struct place {
+  struct open_value {
     std::string pointer;
     bool is_array;
     std::size_t members = 0;
@@ -89,7 +89,7 @@ class line_finder : public nlohmann::json::json_sax_t {
   std::string enter() {
     std::string pointer;
     if (!open_.empty()) {
-      place& outer = open_.back();
+      open_value& outer = open_.back();
       pointer = outer.pointer + "/" + (outer.is_array ? std::to_string(outer.members++) : name_);
     }
     if (!lines_.emplace(pointer, line()).second)
@@ -114,7 +114,7 @@ class line_finder : public nlohmann::json::json_sax_t {
   std::size_t line_ = 1;
   const char* read_;  // the last character that the parser took
   std::string name_;
-  std::vector<place> open_;
+  std::vector<open_value> open_;
   std::map<std::string, std::size_t> lines_;
 };
 

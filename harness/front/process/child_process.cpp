@@ -367,13 +367,13 @@ command_result run_command(const std::vector<std::string>& arguments, spent_time
 }
 
 std::string find_program(const std::string& name, const std::vector<std::string>& directories) {
-  std::vector<std::string> places;
+  std::vector<std::string> searched;
   if (const char* path = std::getenv("PATH")) {
     std::istringstream list(path);
-    for (std::string directory; std::getline(list, directory, ':');) places.push_back(directory);
+    for (std::string directory; std::getline(list, directory, ':');) searched.push_back(directory);
   }
-  places.insert(places.end(), directories.begin(), directories.end());
-  for (const auto& directory : places) {
+  searched.insert(searched.end(), directories.begin(), directories.end());
+  for (const auto& directory : searched) {
     const std::string candidate = directory + "/" + name;
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
   }

@@ -24,6 +24,12 @@ void on_interrupt(int) {
   errno = saved_errno;
 }
 
+// Ctrl-C before catch_interrupts(), while libraries and this program's own objects are set up.
+[[gnu::constructor(101)]] void end_on_interrupts() {
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP})
+    std::signal(signal_number, [](int) { _exit(exit_interrupted); });
+}
+
 }  // namespace
 
 void catch_interrupts() {

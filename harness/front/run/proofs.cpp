@@ -90,19 +90,19 @@ std::optional<proof> proof_store::find(const std::string& stage) const {
 void proof_store::keep(const std::string& stage, const std::string& compiler,
                        const verification_record& found) const {
   if (digest(stage).empty() || !found.passed) return;
-  const proof made{.stage = stage,
-                   .digest = digest(stage),
-                   .judges = digests_.judges,
-                   .backend = backend_,
-                   .flags = flags_,
-                   .compiler = compiler,
-                   .date = utc_now(),
-                   .found = found};
+  const proof recorded{.stage = stage,
+                       .digest = digest(stage),
+                       .judges = digests_.judges,
+                       .backend = backend_,
+                       .flags = flags_,
+                       .compiler = compiler,
+                       .date = utc_now(),
+                       .found = found};
   const std::string path = kept_path(stage);
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   try {
-    write_file(path, json_text(json_of(made)));
+    write_file(path, json_text(json_of(recorded)));
   } catch (const std::exception&) {
     // A build that this user cannot write to: the stage is proved again.
   }

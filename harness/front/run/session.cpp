@@ -207,10 +207,10 @@ session::session(const std::string& verb, const run_options& options, bool whole
   if (verb == "verify") {
     results.options["thorough"] = options_.thorough;
   } else {
-    results.options["minimum_samples"] = options_.plan.minimum_samples;
-    results.options["time_limit_seconds"] = options_.plan.time_limit_seconds;
-    results.options["spread_target"] = options_.plan.spread_target;
-    results.options["warmups"] = options_.plan.warmups;
+    results.options["minimum_samples"] = options_.sampling.minimum_samples;
+    results.options["time_limit_seconds"] = options_.sampling.time_limit_seconds;
+    results.options["spread_target"] = options_.sampling.spread_target;
+    results.options["warmups"] = options_.sampling.warmups;
     if (options_.repeat > 1) results.options["repeat"] = options_.repeat;
   }
 }
@@ -294,7 +294,7 @@ answer_record session::request_about(const worker_set& workers, const stage_desc
   message["seed"] = options_.seed;
   message["trial_seed"] = options_.trial_seed;
   message["references"] = known;
-  answer_record answer = request(workers, message, place_of(stage), next);
+  answer_record answer = request(workers, message, progress_text(stage), next);
   // A stage that did not pass may have spoilt more than its own outputs.
   const auto worked_out = answer.content.find("references");
   if (answer.end == answer_end::ok && worked_out != answer.content.end() && worked_out->is_object()) {
@@ -313,10 +313,10 @@ answer_record session::request_about(const worker_set& workers, const stage_desc
 answer_record session::request(const worker_set& workers, const nlohmann::json& message,
                                const std::string& status, const nlohmann::json& next) {
   using seconds = time_limits::seconds;
-  const seconds sampling(time_limit_factor * options_.plan.time_limit_seconds);
+  const seconds sampling_time(time_limit_factor * options_.sampling.time_limit_seconds);
   const time_limits limits = options_.timeout_seconds ? time_limits(seconds(*options_.timeout_seconds))
-                                                      : time_limits(seconds(answer_seconds) + sampling,
-                                                                    seconds(silent_seconds) + sampling);
+                                                      : time_limits(seconds(answer_seconds) + sampling_time,
+                                                                    seconds(silent_seconds) + sampling_time);
   status_.show(status);
   std::unique_ptr<worker> one = std::exchange(ahead_, nullptr);
   if (!one || one->arguments() != workers.command(message))
@@ -333,11 +333,11 @@ answer_record session::request(const worker_set& workers, const nlohmann::json& 
 
 void session::measure_floor() {
   if (on_emulator() || results.counts) return;
-  sampling_options plan = options_.plan;
+  sampling_options sampling = options_.sampling;
   // As the stages are measured, so that the floor is theirs: a launch in a warm batch hides behind the one
   // before.
-  plan.l2 = options_.l2 == l2_choice::warm ? cache_state::warm : cache_state::cold;
-  const auto answer = request(connection_.workers, {{"op", "floor"}, {"plan", plan}}, "launch floor");
+  sampling.l2 = options_.l2 == l2_choice::warm ? cache_state::warm : cache_state::cold;
+  const auto answer = request(connection_.workers, {{"op", "floor"}, {"plan", sampling}}, "launch floor");
   if (answer.end != answer_end::ok) give_up("launch floor", answer);
   results.floor = answer.content.at("timing").get<timing_record>();
 }
@@ -347,8 +347,8 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
   // Nothing will be compared with it.
   const auto& stages = job.selection.stages;
   if (std::none_of(stages.begin(), stages.end(), [](const auto* one) { return one->runnable; })) return;
-  sampling_options plan = options_.plan;
-  plan.l2 = job.l2;
+  sampling_options sampling = options_.sampling;
+  sampling.l2 = job.l2;
   const std::string what = fmt::format("speed of light of {}", group.track);
   const auto take = [&](const nlohmann::json& content) {
     group.ceilings.push_back(content.at("ceiling").get<ceiling_record>());
@@ -359,7 +359,7 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
                             {"track", group.track},
                             {"parameters", job.parameters},
                             {"seed", options_.seed},
-                            {"plan", plan}};
+                            {"plan", sampling}};
   // Behind the stages, the operation that was the fastest before them.
   if (!group.ceilings.empty()) message["operation"] = group.ceilings.front().operation;
   // What was measured behind the group before it is what is measured here, where both move the same.
@@ -380,7 +380,7 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
   }
 }
 
-std::string session::place_of(const stage_description& stage) const {
+std::string session::progress_text(const stage_description& stage) const {
   const row_counts done = count_rows(results);
   return fmt::format("[{}/{}] {}", done.ok + done.failed + done.skipped + done.expected_failures + 1,
                      all_rows_, stage.path);
@@ -398,7 +398,7 @@ std::optional<result_row> session::observe(const stage_description& stage) {
                                {"stage", stage.path},
                                {"seed", options_.seed},
                                {"trial_seed", options_.trial_seed}},
-                              place_of(stage));
+                              progress_text(stage));
   result_row found = row_from(stage, answer, false);
   if (found.status == row_status::ok) return std::nullopt;
   return found;
@@ -441,11 +441,11 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
   if (before != group.rows.end() && !before->timing) return *before;
   if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
   if (auto refused = prove(stage)) return add_row(std::move(*refused), group);
-  sampling_options plan = options_.plan;
-  plan.l2 = job.l2;
+  sampling_options sampling = options_.sampling;
+  sampling.l2 = job.l2;
   const nlohmann::json message = {{"op", "measure"},
                                   {"parameters", job.parameters},
-                                  {"plan", plan},
+                                  {"plan", sampling},
                                   {"proved", proved_.at(stage.path).found}};
   last_ceiling_.reset();
   result_row row =
@@ -472,7 +472,7 @@ result_row& session::count(const ladder_job& job, const stage_description& stage
                                answer.content.at("outputs").get<std::int64_t>());
     }
   } else {
-    status_.show(place_of(stage) + ": counting");
+    status_.show(progress_text(stage) + ": counting");
     const stage_profile found = measured(stage, job.parameters);
     status_.clear();
     if (!found.failure.empty()) {
@@ -528,13 +528,13 @@ void session::draw(const ladder_job& job, const std::string& directory) {
 
 result_row& session::add_row(result_row row, result_group& group) {
   row.sources = digest_of(digests_, row.stage);
-  auto place = std::find_if(group.rows.begin(), group.rows.end(),
-                            [&](const auto& other) { return other.stage == row.stage; });
-  if (place == group.rows.end()) place = group.rows.insert(place, result_row{});
-  *place = std::move(row);
+  auto existing = std::find_if(group.rows.begin(), group.rows.end(),
+                               [&](const auto& other) { return other.stage == row.stage; });
+  if (existing == group.rows.end()) existing = group.rows.insert(existing, result_row{});
+  *existing = std::move(row);
   compare_rows(group);
   save();
-  return *place;
+  return *existing;
 }
 
 void session::end_group(result_group& group) {

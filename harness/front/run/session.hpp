@@ -32,7 +32,7 @@ struct run_options {
   std::uint64_t seed = 1;
   std::uint64_t trial_seed = 0;  // of further inputs that are tried; below 2^53
   l2_choice l2 = l2_choice::unset;
-  sampling_options plan;
+  sampling_options sampling;
   std::int64_t repeat = 1;                // processes that measure each row
   int processes = 1;                      // at once, with a GPU each
   std::string launcher = "mpirun";        // of several, with its options
@@ -137,7 +137,7 @@ class session {
   void count_sweeps();
   [[nodiscard]] const std::vector<track_description>& known_names() const;
   // "[3/17] track/02_tree"
-  [[nodiscard]] std::string place_of(const stage_description& stage) const;
+  [[nodiscard]] std::string progress_text(const stage_description& stage) const;
   result_row& add_row(result_row row, result_group& group);
 
   run_options options_;

@@ -69,8 +69,8 @@ std::string short_name(const trace_event& event) {
   if (event.name.find("::") == std::string::npos) return event.name;
   std::string name = event.name;
   constexpr std::string_view unnamed = "(anonymous namespace)::";
-  for (std::size_t place = name.find(unnamed); place != std::string::npos; place = name.find(unnamed))
-    name.erase(place, unnamed.size());
+  for (std::size_t at = name.find(unnamed); at != std::string::npos; at = name.find(unnamed))
+    name.erase(at, unnamed.size());
   name.resize(std::min({name.find('<'), name.find('('), name.size()}));
   const std::size_t last = name.rfind("::");
   return last == std::string::npos ? name : name.substr(last + 2);
@@ -134,13 +134,13 @@ class timeline_picture {
   }
 
   void add_legend() {
-    double place = left;
+    double at = left;
     for (const char* kind : kinds) {
       body_ += fmt::format(
           "<rect class=\"{0}\" x=\"{1}\" y=\"{2}\" width=\"12\" height=\"12\"/><text x=\"{3}\" "
           "y=\"{4}\">{0}</text>\n",
-          kind, place, top_ - 10, place + 16, top_);
-      place += 95;
+          kind, at, top_ - 10, at + 16, top_);
+      at += 95;
     }
   }
 

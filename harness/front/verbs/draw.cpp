@@ -8,7 +8,6 @@
 #include <set>
 
 #include "harness/accesses.hpp"
-#include "harness/front/command_line/file_name.hpp"
 #include "harness/front/command_line/options.hpp"
 #include "harness/front/draw/block_picture.hpp"
 #include "harness/front/draw/png_picture.hpp"

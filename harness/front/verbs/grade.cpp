@@ -99,7 +99,7 @@ void tell_whole(const submission_grade& grade) {
 }
 
 // "3 of 30, about 4 min left: anna"
-std::string place_of(const submission& one, std::size_t done, std::size_t all, double seconds) {
+std::string progress_text(const submission& one, std::size_t done, std::size_t all, double seconds) {
   std::string left;
   if (done > 0) {
     const double each = seconds / static_cast<double>(done);
@@ -174,7 +174,7 @@ int grade_submissions(const grade_options& options) {
   const auto began = std::chrono::steady_clock::now();
   for (const submission& one : all) {
     const std::chrono::duration<double> past = std::chrono::steady_clock::now() - began;
-    grades.push_back(with.grade(one, place_of(one, grades.size(), all.size(), past.count())));
+    grades.push_back(with.grade(one, progress_text(one, grades.size(), all.size(), past.count())));
     tell_row(grades.back(), width);
     // Gradescope tells the student that the grader failed where it finds no file.
     if (!grades.back().lab_fault.empty()) {

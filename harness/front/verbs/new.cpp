@@ -24,7 +24,7 @@ namespace {
 struct new_options {
   std::string stage;     // "TRACK/NN_name": a stage of one's own
   std::string from;      // of the same track: what it begins with; empty: the track's first
-  std::string exercise;  // in the place of `stage`
+  std::string exercise;  // instead of `stage`
   std::string student;   // whose sizes the exercise gets
   bool list = false;     // show what exercises there are, and make nothing
 };
@@ -47,7 +47,7 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
   return near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, " or "));
 }
 
-void tell_made(const fs::path& folder, const file_texts& files) {
+void tell_created(const fs::path& folder, const file_texts& files) {
   for (const auto& [name, unused] : files) std::printf("wrote %s\n", shown_path(folder / name).c_str());
 }
 
@@ -62,7 +62,7 @@ int make_exercise(const new_options& options) {
   const fs::path folder = exercises_directory() / path;
   const file_texts files = exercise_files(path, *exercise, options.student);
   make_folder(folder, files);
-  tell_made(folder, files);
+  tell_created(folder, files);
   std::printf("read %s, predict, write the kernel, then: ./lab check %s\n",
               shown_path(folder / "README.md").c_str(), path.c_str());
   return exit_ok;
@@ -134,7 +134,7 @@ int make_stage(const new_options& options) {
                                 .dump(2) +
                             "\n"}};
   make_folder(folder, files);
-  tell_made(folder, files);
+  tell_created(folder, files);
   std::printf("write the kernel, then: ./lab check %s\n", options.stage.c_str());
   return exit_ok;
 }
@@ -145,13 +145,13 @@ int make_new(const new_options& options) {
       throw usage_error("--list shows all exercises; it makes none, and takes no name");
     // Tracks in the order of the lessons, as everywhere.
     const auto tracks = worker_set(backend::emulator).names();
-    const auto place_of = [&](const std::string& path) {
+    const auto track_position = [&](const std::string& path) {
       return std::find_if(tracks.begin(), tracks.end(),
                           [&](const track_description& one) { return path.starts_with(one.name + "/"); });
     };
     auto paths = exercise_paths();
     std::stable_sort(paths.begin(), paths.end(),
-                     [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
+                     [&](const auto& a, const auto& b) { return track_position(a) < track_position(b); });
     table_rows rows;
     for (const std::string& path : paths) rows.push_back({path, find_exercise(path)->title});
     std::printf("%s", aligned_text(rows, {alignment::left}, "").c_str());

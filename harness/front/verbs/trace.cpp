@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "common/utf8.hpp"
-#include "harness/front/command_line/file_name.hpp"
 #include "harness/front/command_line/options.hpp"
 #include "harness/front/draw/png_picture.hpp"
 #include "harness/front/output/file_output.hpp"

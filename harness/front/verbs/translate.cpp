@@ -45,7 +45,7 @@ std::string read_ptx(const std::string& path) {
   return text;
 }
 
-// "FILE:LINE:COLUMN: message", the line, and a caret below the place.
+// "FILE:LINE:COLUMN: message", the line, and a caret below the column.
 std::string located(const std::string& path, const std::string& ptx, const ptx::error& error) {
   std::string text =
       fmt::format("{}:{}:{}: {}", escaped(path), error.line(), error.column(), error.message());
@@ -93,15 +93,15 @@ std::string cell(const std::string& line) {
 }
 
 // PTX on the left, what becomes of it on the right. Lines of PTX that become nothing stand alone.
-std::string side_by_side(const std::string& ptx, const ptx::translation& made) {
+std::string side_by_side(const std::string& ptx, const ptx::translation& translated) {
   const std::vector<std::string> source = lines_of(ptx);
-  const std::vector<std::string> target = lines_of(made.text);
+  const std::vector<std::string> target = lines_of(translated.text);
   const auto signature = std::find_if(target.begin(), target.end(), [](const std::string& line) {
     return line.rfind("__device__ inline", 0) == 0;
   });
-  const std::size_t first = made.lines[static_cast<std::size_t>(signature - target.begin())];
-  const std::size_t last = made.lines.back();
-  const std::set<std::size_t> used(made.lines.begin(), made.lines.end());
+  const std::size_t first = translated.lines[static_cast<std::size_t>(signature - target.begin())];
+  const std::size_t last = translated.lines.back();
+  const std::set<std::size_t> used(translated.lines.begin(), translated.lines.end());
   std::set<std::size_t> shown;
   table_rows rows{{"PTX", "|", "CUDA C++"}};
   std::size_t next = first;  // the line of the function that has not been passed
@@ -109,7 +109,7 @@ std::string side_by_side(const std::string& ptx, const ptx::translation& made) {
     return line != 0 && line <= source.size() && shown.insert(line).second ? cell(source[line - 1]) : "";
   };
   for (std::size_t k = 0; k < target.size(); ++k) {
-    const std::size_t origin = made.lines[k];
+    const std::size_t origin = translated.lines[k];
     for (; next < origin && origin <= last; ++next) {
       if (used.count(next) != 0) continue;
       if (const std::string text = left(next); !text.empty()) rows.push_back({text, "|"});
@@ -120,18 +120,18 @@ std::string side_by_side(const std::string& ptx, const ptx::translation& made) {
 }
 
 // A kernel that calls the function twice, so that labels and registers of both copies meet.
-std::string kernel_around(const ptx::translation& made) {
+std::string kernel_around(const ptx::translation& translated) {
   std::string parameters, arguments;
-  for (const ptx::parameter& one : made.parameters) {
+  for (const ptx::parameter& one : translated.parameters) {
     parameters += fmt::format(", {} {}", one.type, one.name);
     arguments += (arguments.empty() ? "" : ", ") + one.name;
   }
-  const bool gives = made.result_type != "void";
-  const std::string call = fmt::format("{}({});", made.name, arguments);
+  const bool gives = translated.result_type != "void";
+  const std::string call = fmt::format("{}({});", translated.name, arguments);
   return fmt::format(
       "{}extern \"C\" __global__ void translated({}* results{}) "
       "{{\n  {}{}\n  {}{}\n}}\n",
-      made.text, made.result_type, parameters, gives ? "results[0] = " : "", call,
+      translated.text, translated.result_type, parameters, gives ? "results[0] = " : "", call,
       gives ? "results[1] = " : "", call);
 }
 
@@ -148,15 +148,15 @@ int architecture_of(const std::string& text) {
 }
 
 // Compiles to machine code. Throws usage_error with NVRTC's words against it.
-void compile_translation(const ptx::translation& made, int architecture) {
+void compile_translation(const ptx::translation& translated, int architecture) {
   try {
-    const run_time::version written{made.version_major, made.version_minor};
+    const run_time::version written{translated.version_major, translated.version_minor};
     if (const run_time::version newest = run_time::newest_ptx_version(); written > newest) {
       throw usage_error(fmt::format("this is PTX {}, and NVRTC here knows no more than {}",
                                     run_time::to_string(written), run_time::to_string(newest)));
     }
     static_cast<void>(run_time::compile(
-        {.source = kernel_around(made), .file_name = "translation.cu", .architecture = architecture}));
+        {.source = kernel_around(translated), .file_name = "translation.cu", .architecture = architecture}));
   } catch (const run_time::library_error& missing) {
     throw environment_error(
         fmt::format("--compile needs NVRTC: {}; without --compile none is needed", missing.what()));
@@ -166,23 +166,23 @@ void compile_translation(const ptx::translation& made, int architecture) {
   }
 }
 
-nlohmann::json document_of(const translate_options& options, const ptx::translation& made) {
+nlohmann::json document_of(const translate_options& options, const ptx::translation& translated) {
   nlohmann::json parameters = nlohmann::json::array();
-  for (const ptx::parameter& one : made.parameters)
+  for (const ptx::parameter& one : translated.parameters)
     parameters.push_back({{"type", one.type}, {"name", one.name}});
   return {{"schema", "kernel-lab-translate"},
           {"version", 1},
           {"file", options.file},
           {"ptx",
-           {{"version", fmt::format("{}.{}", made.version_major, made.version_minor)},
-            {"target", made.target},
-            {"name", made.source_name}}},
-          {"convention", made.how == ptx::convention::numba ? "numba" : "c"},
-          {"name", made.name},
-          {"result", made.result_type},
+           {{"version", fmt::format("{}.{}", translated.version_major, translated.version_minor)},
+            {"target", translated.target},
+            {"name", translated.source_name}}},
+          {"convention", translated.how == ptx::convention::numba ? "numba" : "c"},
+          {"name", translated.name},
+          {"result", translated.result_type},
           {"parameters", parameters},
-          {"text", made.text},
-          {"lines", made.lines}};
+          {"text", translated.text},
+          {"lines", translated.lines}};
 }
 
 int translate_file(const translate_options& options) {
@@ -190,19 +190,20 @@ int translate_file(const translate_options& options) {
   const ptx::request asked = request_from(options);
   check_files({{"FILE", options.file}}, {{"--json", options.json_path}});
   const std::string text = read_ptx(options.file);
-  ptx::translation made;
+  ptx::translation translated;
   try {
-    made = ptx::translate(text, asked);
+    translated = ptx::translate(text, asked);
   } catch (const ptx::error& error) {
     throw usage_error(located(options.file, text, error));
   }
-  std::printf("%s: PTX %d.%d for %s, %s convention\n\n%s", escaped(made.source_name).c_str(),
-              made.version_major, made.version_minor,
-              made.target.empty() ? "any target" : made.target.c_str(),
-              made.how == ptx::convention::numba ? "Numba's" : "C's", side_by_side(text, made).c_str());
-  if (!options.json_path.empty()) write_file(options.json_path, json_text(document_of(options, made)));
+  std::printf("%s: PTX %d.%d for %s, %s convention\n\n%s", escaped(translated.source_name).c_str(),
+              translated.version_major, translated.version_minor,
+              translated.target.empty() ? "any target" : translated.target.c_str(),
+              translated.how == ptx::convention::numba ? "Numba's" : "C's",
+              side_by_side(text, translated).c_str());
+  if (!options.json_path.empty()) write_file(options.json_path, json_text(document_of(options, translated)));
   if (options.compile.empty()) return exit_ok;
-  compile_translation(made, architecture);
+  compile_translation(translated, architecture);
   std::printf("\nNVRTC compiles it for %s, twice in one kernel.\n", options.compile.c_str());
   return exit_ok;
 }

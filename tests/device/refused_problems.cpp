@@ -1,4 +1,5 @@
-// A problem with each kind of hook, whose names MISSPELT_* may replace (misspelt_hooks.cmake).
+// A problem with each kind of hook, which the compiler refuses with each of these macros
+// (refused_problems.cmake): MISSPELT_*, UNNAMED, UNNAMED_COLUMN, and EMPTY, a problem without anything.
 #include "harness/device/array_track.hpp"
 #include "harness/device/column_track.hpp"
 #include "tests/tracks/upper_case/problem.hpp"
@@ -72,3 +73,8 @@ struct columns : lab::upper_case::problem {
 const lab::column_track_registration<columns> registered_columns{""};
 
 }  // namespace
+
+#ifdef EMPTY
+struct empty {};
+template class lab::typed_array_problem<empty>;
+#endif
