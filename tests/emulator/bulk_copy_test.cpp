@@ -402,7 +402,7 @@ TEST_CASE("bytes and arrivals that no phase expects are named", "[bulk]") {
 TEST_CASE("barriers that are not ready for use are refused", "[bulk]") {
   for_each_schedule();
   const device_array<int> in(numbers(32));
-  require_failure(prefix(uninitialised_line) + "thread (0,0,0) uses a barrier that nobody has initialised",
+  require_failure(prefix(uninitialised_line) + "thread (0,0,0) uses a barrier that was never initialised",
                   barrier_never_initialised, 1, 1);
   require_failure(prefix(overwritten_line) +
                       "thread (0,0,0) uses a barrier that something else has written over since it was "

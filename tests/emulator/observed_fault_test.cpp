@@ -514,7 +514,7 @@ TEST_CASE("observed: device memory that nobody has written") {
   CHECK(watching.faults()[0].text ==
         here(fresh_line) +
             ": (anonymous namespace)::add_up: block (0,0,0): thread (0,0,0) reads 4 bytes "
-            "at offset 0 of an allocation of 128 bytes, which nobody has written");
+            "that were never written, at offset 0 of an allocation of 128 bytes");
   lab::emulator::reset();
   // A kernel's writes count, and a byte that happens to be the pattern of fresh memory does.
   float* other = nullptr;

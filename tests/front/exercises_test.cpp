@@ -408,7 +408,7 @@ TEST_CASE("predictions are read, and garbage among them is named") {
   };
   CHECK(holds(problem("{"), "no JSON"));
   CHECK(holds(problem("[]"), "one JSON object"));
-  CHECK(holds(problem(R"({"block": {}})"), "nobody asks for 'block'"));
+  CHECK(holds(problem(R"({"block": {}})"), "there is no question 'block'"));
   CHECK(holds(problem(R"({"blocks": 8})"), "'blocks' must be"));
   CHECK(holds(problem(R"({"blocks": {"answer": "8"}})"), "must be a number"));
   CHECK(holds(problem(R"({"faster": {"answer": "perhaps"}})"), "one of the choices"));

@@ -597,7 +597,7 @@ TEST_CASE("counters are predicted from a file, then shown beside the figures") {
   CHECK(document(path).at("stages")[0].at("predictions")[0].at("predicted").is_null());
 
   std::filesystem::remove(path);
-  expect(predict("{\"sectors\": 1}"), 2, {"nobody asks for 'sectors'", requests});
+  expect(predict("{\"sectors\": 1}"), 2, {"there is no question 'sectors'", requests});
   expect(predict("{\"" + requests + "\": \"many\"}"), 2, {"must be a number from 0 up, not \"many\""});
   expect(predict("{\"" + requests + "\": -1}"), 2, {"must be a number from 0 up, not -1"});
   expect(predict("[1, 2]"), 2, {"must hold one JSON object"});

@@ -19,6 +19,7 @@ PROGRAM = sys.argv.pop()
 STAGE = "elementwise/01_naive"
 PART = re.compile(r"// exercise: (\w+)\n(.*?)\n *// end", re.DOTALL)
 SHORTEST = 32  # a shorter text than this may well be somewhere else
+SHORTEST_OF_STAGES = 24  # and than this in another stage's source
 
 
 def code(text):
@@ -52,8 +53,10 @@ class Edition(unittest.TestCase):
         cls.texts = {file.relative_to(cls.edition).as_posix(): file.read_text(encoding="utf-8", errors="replace") for file in files}
 
     def holders(self, texts, wanted, folder):
-        """The files that hold it: if it is short, those of the stage's own folder."""
-        return [file for file, text in texts.items() if wanted in text and (len(wanted) >= SHORTEST or file.startswith(folder))]
+        """The files that hold it: if it is short, sources of stages, or those of the stage's own folder."""
+        def counts(file):
+            return len(wanted) >= (SHORTEST_OF_STAGES if file.endswith(("/stage.cu", "/exercise.cu")) else SHORTEST) or file.startswith(folder)
+        return [file for file, text in texts.items() if wanted in text and counts(file)]
 
     def test_no_file_holds_a_solution(self):
         texts = {file: code(text) for file, text in self.texts.items()}
@@ -88,6 +91,19 @@ class Edition(unittest.TestCase):
         self.assertIn("There is a workshop of 90 minutes with slides, a [course of ten weeks](docs/course.md)", self.texts["README.md"])
         self.assertIn("\n| axpy | `y = a x + y`", self.texts["docs/add-a-track.md"])
         self.assertIn("\nTwo sources side by side. ", self.texts["README.md"])  # an image's text
+
+    def test_a_page_says_which_stages_are_not_there(self):
+        here = {folder.relative_to(self.edition / "stages").as_posix() for name in ("stage.cu", "exercise.cu") for folder in (file.parent for file in self.edition.glob(f"stages/*/*/{name}"))}
+        missing = [stage for file in ROOT.glob("stages/*/*/stage.cu") if (stage := file.parent.relative_to(ROOT / "stages").as_posix()) not in here]
+        self.assertIn("moving_average/05_block_scan", missing)
+        unmarked = [(file, code) for file, text in self.texts.items() if file.endswith(".md") for line in re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL).split("\n")
+                    for code, after in re.findall(r"`([^`]+)`([^`]*)", line) if any(stage in code.split() for stage in missing) and not after.startswith((" (not in this edition)", " ("))]
+        self.assertEqual(unmarked, [])
+        start = self.texts["docs/start-here.md"]
+        self.assertIn("`./lab profile 'moving_average/0[45]*'` (05_block_scan is not in this edition), then ", start)
+        self.assertIn("\n**In this student edition** you write the stages that have an exercise ([how](exercises.md#a-student-edition)). ", start)
+        self.assertIn("\n[stages/elementwise/01_naive/exercise.cu](../stages/elementwise/01_naive/exercise.cu) and read it", start)
+        self.assertIn("`moving_average/05_block_scan` (not in this edition), ", self.texts["docs/course.md"])
 
     def test_a_stage_that_is_not_there_says_what_to_do(self):
         self.assertIn("elementwise/01_naive is an exercise, and yours to write: lab new --exercise elementwise/01_naive", self.run_in("./lab", "list", "elementwise", code=2))

@@ -60,7 +60,8 @@ __global__ void adds_to_output(const double* values, double* doubled, std::int64
   const std::int64_t i = own_index();
   if (i < n) doubled[i] += 2 * values[i];
 }
-WRONG(adds_to_output, failure_kind::wrong, on_emulator("found nan, made of memory that nobody has written"),
+WRONG(adds_to_output, failure_kind::wrong,
+      on_emulator("found nan, computed from memory that was never written"),
       as_stage<adds_to_output>("adds to its output"));
 
 // Keeps its answers in scratch memory, and hands them out again where it finds its own mark and the same

@@ -76,7 +76,7 @@ void block_copies::fence_initialisations(unsigned thread) {
 
 std::string block_copies::complaint(const std::uint64_t* barrier) const {
   const auto found = barriers_.find(reinterpret_cast<std::uintptr_t>(barrier));
-  if (found == barriers_.end()) return "uses a barrier that nobody has initialised";
+  if (found == barriers_.end()) return "uses a barrier that was never initialised";
   if (*here(barrier) != found->second.word)
     return "uses a barrier that something else has written over since it was initialised at " +
            text_of(found->second.where);
@@ -136,9 +136,9 @@ bool block_copies::has_ended(const std::uint64_t* barrier, unsigned phase) const
 std::string block_copies::text_of_phase(const std::uint64_t* barrier) const {
   const phase_barrier now = phase_barrier::unpacked(*here(barrier));
   const auto found = barriers_.find(reinterpret_cast<std::uintptr_t>(barrier));
-  if (found == barriers_.end()) return "a barrier that nobody has initialised";
+  if (found == barriers_.end()) return "a barrier that was never initialised";
   const std::string missing = format("%u of %u arrivals", now.missing, now.arrivals);
-  const std::string bytes = now.bytes < 0 ? format("%d bytes came that nobody has expected", -now.bytes)
+  const std::string bytes = now.bytes < 0 ? format("%d bytes arrived that were not expected", -now.bytes)
                                           : format("%d bytes are missing", now.bytes);
   return format("phase %u of the barrier initialised at ", found->second.phase) +
          text_of(found->second.where) + ", of which " +

@@ -212,7 +212,7 @@ std::string device_memory::describe(const void* pointer) const {
   if (address < begin_ || address >= end_) {
     return format(
         "at %p, which is %s", pointer,
-        is_memory(address, page_bytes_) ? "host memory" : "no memory at all (a pointer that nobody has set)");
+        is_memory(address, page_bytes_) ? "host memory" : "no memory at all (a pointer that was never set)");
   }
   const std::lock_guard lock(mutex_);
   const auto after = freed_.upper_bound(address);

@@ -23,7 +23,7 @@ machine_fault describe(int signal, const siginfo_t& information, void* context) 
   // The machine does not say which address it was where it is none at all, or not aligned as a vector must
   // be.
   if (signal == SIGSEGV && information.si_code == si_kernel)
-    return {"accesses memory at a misaligned address, or at one that no machine has", false, nullptr,
+    return {"accesses memory at a misaligned address, or at one that is never valid", false, nullptr,
             instruction};
   return {verb_of_fault(context), true, information.si_addr, instruction};
 }

@@ -903,7 +903,7 @@ std::string block_runner::describe_endless_loop() const {
   if (line.empty() && loop.where.line != 0) line = text_of(loop.where) + ": ";
   std::string text = line + kernel_name(launch_->call.kernel) + ": block " + text_of(current_block_index) +
                      ": " + text_of_thread(first->index) +
-                     " waits in a loop for ever: nobody who can still run changes what it reads";
+                     " waits in a loop for ever: no thread that can still run changes what it reads";
   if (loop.tried != nullptr) text += "; it asks for " + copies_.text_of_phase(loop.tried);
   if (waiting)
     text += "; " + text_of_thread(waiting->index) + " waits at the barrier at " + text_of(waiting->where);

@@ -770,7 +770,7 @@ void observation::recorder::stop_outside_shared(std::size_t offset, unsigned byt
       before = &symbol;
   }
   std::string text = prefix(place, the_lane.thread) + verb_of(operation) +
-                     format(" %u bytes of shared memory that no variable has", bytes);
+                     format(" %u bytes of shared memory outside every variable", bytes);
   if (before != nullptr) {
     text += format(": at offset %zu of %s of %zu bytes", offset - before->value,
                    shared_variable_name(before->name).c_str(), before->bytes);
@@ -1216,7 +1216,7 @@ void observation::recorder::report_unwritten(const global_shadow::range& in, std
   if (!reported_.emplace(std::pair(access.place, 2), true).second) return;
   report(fault::uninitialised,
          prefix(access.place, access.thread) + verb_of(access.operation) +
-             format(" %u bytes at offset %zu of an allocation of %zu bytes, which nobody has written", bytes,
+             format(" %u bytes that were never written, at offset %zu of an allocation of %zu bytes", bytes,
                     address - in.begin, in.bytes));
 }
 

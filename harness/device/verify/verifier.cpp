@@ -101,10 +101,10 @@ void verifier::tell_unwritten(workload& work, failure_record& failure, const lau
   if (!is_written || *is_written != seems_unwritten) return;
   if (seems_unwritten) {
     failure.kind = failure_kind::wrong;
-    failure.expected = "an output that is made of the input alone";
+    failure.expected = "an output computed from the input alone";
     failure.found =
-        "nan, made of memory that nobody has written (of the output, of scratch memory, or beyond the end of "
-        "an array)";
+        "nan, computed from memory that was never written (of the output, of scratch memory, or beyond the "
+        "end of an array)";
   } else {
     failure.kind = failure_kind::unwritten;
     failure.expected = failure.found = "";

@@ -89,7 +89,7 @@ answers read_answers(const std::string& path, const std::vector<std::string>& me
   answers given;
   for (const auto& [metric, value] : document.items()) {
     if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
-      throw usage_error(fmt::format("{}: nobody asks for '{}'; the questions are {}", path, metric,
+      throw usage_error(fmt::format("{}: there is no question '{}'; the questions are {}", path, metric,
                                     fmt::join(metrics, ", ")));
     }
     if (!value.is_number() || value.get<double>() < 0) {

@@ -242,7 +242,8 @@ given_predictions read_predictions(const fs::path& file, const exercise& exercis
   for (const auto& [name, value] : document.items()) {
     const auto asked = std::find_if(exercise.predictions.begin(), exercise.predictions.end(),
                                     [&, &wanted = name](const auto& one) { return one.name == wanted; });
-    if (asked == exercise.predictions.end()) refuse(fmt::format("nobody asks for '{}'", cleaned(name, 60)));
+    if (asked == exercise.predictions.end())
+      refuse(fmt::format("there is no question '{}'", cleaned(name, 60)));
     if (!value.is_object()) refuse(fmt::format("'{}' must be {{\"answer\": ..., \"why\": \"...\"}}", name));
     for (const auto& [member, unused] : value.items()) {
       if (member != "answer" && member != "why")

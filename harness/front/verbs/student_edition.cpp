@@ -18,6 +18,7 @@
 #include "harness/front/output/regular_expression.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
+#include "harness/front/selection/patterns.hpp"
 #include "harness/front/verbs/verbs.hpp"
 
 namespace lab::front {
@@ -60,6 +61,12 @@ constexpr const char* note =
     "**This is a student edition.** A stage that has an exercise is not here until you have written it "
     "([how](docs/exercises.md#a-student-edition)).\nA command that names such a stage, on this page or "
     "another, says which exercise to make. Begin with `./lab new --exercise elementwise/01_naive`.\n";
+
+// Of any other page with a command on such a stage.
+constexpr const char* note_of_page =
+    "**In this student edition** you write the stages that have an exercise ([how]({})). Write one before "
+    "you "
+    "type a command of this page that names it.\n";
 
 // Reports of Nsight Compute hold the sources.
 bool is_left_out(const std::string& file) {
@@ -120,7 +127,7 @@ std::string cut_source(const std::string& solution, const exercise& exercise) {
 // The stages whose source, or what is left of it, holds a part that is cut, word for word. A shorter one may
 // well be anywhere.
 std::set<std::string> stages_with_solutions(std::set<std::string> stages, const std::set<std::string>& cut) {
-  constexpr std::size_t shortest = 32;
+  constexpr std::size_t shortest = 24;
   std::vector<std::string> parts;
   for (const std::string& stage : cut) {
     const auto lines = lines_of(read_text(stages_directory() / stage / "stage.cu"));
@@ -214,6 +221,106 @@ std::string page_without_generators(const std::string& page) {
   return text;
 }
 
+std::vector<track_description> tracks_of(const std::set<std::string>& stages) {
+  std::vector<track_description> tracks;
+  for (const std::string& path : stages) {
+    const std::string track = path.substr(0, path.find('/'));
+    if (tracks.empty() || tracks.back().name != track) tracks.emplace_back().name = track;
+    tracks.back().stages.emplace_back().path = path;
+  }
+  return tracks;
+}
+
+// What an edition has of the stages of the whole lab.
+struct edition_stages {
+  std::vector<track_description> tracks;  // with all stages
+  std::set<std::string> exercises;        // which students write
+  std::set<std::string> missing;          // which hold a solution of another
+};
+
+bool is_command(const std::string& code) {
+  return is_match(code, R"((.* )?(\./)?lab [a-z].*)");
+}
+
+// Those of `wanted` that a command names by paths, or a code that is a stage's path.
+std::set<std::string> named_in(const std::string& code, const std::vector<track_description>& tracks,
+                               const std::set<std::string>& wanted) {
+  std::set<std::string> names;
+  for (const std::string& word : all_matches(code, R"(([^\s']+))")) {
+    if (word.find('/') == std::string::npos || (word != code && !is_command(code))) continue;
+    try {
+      for (const track_selection& found : select_stages(tracks, {word})) {
+        for (const stage_description* stage : found.stages) {
+          if (wanted.count(stage->path) > 0) names.insert(stage->path);
+        }
+      }
+    } catch (const usage_error&) {  // an option, or its value
+    }
+  }
+  return names;
+}
+
+// Calls `look` with each line of a page, and whether it is one of a block of code.
+template <class Look>
+void for_lines_of(const std::string& page, Look look) {
+  bool is_block = false;
+  for (const std::string& line : lines_of(page)) {
+    const bool is_fence = line.rfind("```", 0) == 0;
+    look(line, is_block && !is_fence);
+    is_block ^= is_fence;
+  }
+}
+
+// Whether the page has a command on a stage that students write, other than the two that are for writing it.
+bool runs_exercises(const std::string& page, const edition_stages& stages) {
+  bool found = false;
+  for_lines_of(page, [&](const std::string& line, bool is_block) {
+    const auto codes = is_block ? std::vector{line} : all_matches(line, "`([^`]+)`");
+    for (const std::string& code : codes) {
+      if (is_command(code) && !is_match(code, ".*lab (new|check|grade) .*"))
+        found |= !named_in(code, stages.tracks, stages.exercises).empty();
+    }
+  });
+  return found;
+}
+
+// Behind a command or a name, which of its stages the edition lacks altogether.
+std::string page_with_missing_stages(const std::string& page, const edition_stages& stages) {
+  std::string text;
+  for_lines_of(page, [&](const std::string& line, bool is_block) {
+    std::size_t done = 0;
+    for (std::size_t begin = line.find('`'); !is_block && begin != std::string::npos;
+         begin = line.find('`', done)) {
+      const std::size_t end = line.find('`', begin + 1);
+      if (end == std::string::npos) break;
+      text += line.substr(done, end + 1 - done);
+      done = end + 1;
+      const std::string code = line.substr(begin + 1, end - begin - 1);
+      const std::set<std::string> missing = named_in(code, stages.tracks, stages.missing);
+      if (missing.empty()) continue;
+      std::vector<std::string> names;
+      for (const fs::path stage : missing) names.push_back(stage.filename());
+      const bool is_told = names.size() == 1 && code.find(*missing.begin()) != std::string::npos;
+      text += is_told ? " (not in this edition)"
+                      : fmt::format(" ({} {} not in this edition)", fmt::join(names, ", "),
+                                    names.size() == 1 ? "is" : "are");
+    }
+    text += line.substr(done) + "\n";
+  });
+  return text;
+}
+
+// A link to a source that students complete leads to what they have of it.
+std::string page_with_exercises(std::string page, const fs::path& directory, const fs::path& folder) {
+  for (const std::string& link : all_matches(page, R"((\[[^\[\]]*\]\([^()#]*stage\.cu\)))")) {
+    const std::size_t middle = link.find("](");
+    const fs::path file = directory / link.substr(middle + 2, link.size() - middle - 3);
+    if (!fs::exists(folder / file.parent_path() / "exercise.cu")) continue;
+    page.replace(page.find(link), link.size(), replaced(link, R"(stage\.cu)", "exercise.cu"));
+  }
+  return page;
+}
+
 // A link or an image whose file the edition lacks becomes its text.
 std::string page_without_dead_links(std::string page, const fs::path& directory, const fs::path& folder) {
   for (std::size_t middle = page.find("]("); middle != std::string::npos;
@@ -241,15 +348,23 @@ std::string picture_without_source(const std::string& picture) {
 }
 
 // What depends on which files the edition has.
-void edit_pages(const fs::path& folder) {
+void edit_pages(const fs::path& folder, const edition_stages& stages) {
   // All of them first: a file that is written is a new one in its directory.
   const std::vector<fs::path> files(fs::recursive_directory_iterator{folder}, {});
   for (const fs::path& file : files) {
     const fs::path path = file.lexically_relative(folder);
     if (path.extension() == ".md") {
-      std::string page = page_without_generators(read_text(file));
-      if (path == "README.md") page.insert(page.find('\n') + 1, std::string("\n") + note);
-      write_file(file, page_without_dead_links(page, path.parent_path(), folder));
+      const fs::path directory = path.parent_path();
+      std::string page = page_with_missing_stages(page_without_generators(read_text(file)), stages);
+      if (path == "README.md") {
+        page.insert(page.find('\n') + 1, std::string("\n") + note);
+      } else if (stages.exercises.count(stage_of(path)) == 0 && runs_exercises(page, stages)) {
+        const fs::path how = fs::path("docs/exercises.md").lexically_relative(directory);
+        page.insert(page.find('\n') + 1,
+                    "\n" + fmt::format(note_of_page, how.string() + "#a-student-edition"));
+      }
+      write_file(file,
+                 page_without_dead_links(page_with_exercises(page, directory, folder), directory, folder));
     } else if (path.parent_path() == "docs/pictures" && path.extension() == ".svg") {
       write_file(file, picture_without_source(read_text(file)));
     }
@@ -295,7 +410,9 @@ int make_edition(const fs::path& folder) {
   const std::set<std::string> with_solutions = stages_with_solutions(stages, cut);
   try {
     copy_edition(folder, files, cut, with_solutions);
-    edit_pages(folder);
+    edition_stages contents{.tracks = tracks_of(stages), .exercises = cut, .missing = with_solutions};
+    for (const std::string& stage : with_solutions) contents.exercises.erase(stage);
+    edit_pages(folder, contents);
   } catch (const std::exception& failure) {
     fs::remove_all(folder, error);
     throw environment_error(fmt::format("{} cannot be made: {}", folder.string(), failure.what()));
