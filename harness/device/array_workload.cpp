@@ -489,6 +489,12 @@ std::int64_t array_workload::whole_cost() const {
   return (facts_.has_reference_run ? terms_of_run : facts_.layout.terms) * size();
 }
 
+// Where references are called for one output at a time, what that takes beside their terms counts as well.
+std::int64_t array_workload::cost_one_by_one() const {
+  constexpr std::int64_t terms_of_call = 16;
+  return whole_cost() + (facts_.has_exact_outputs ? 0 : terms_of_call * size());
+}
+
 double array_workload::largest_input() const {
   double largest = 0;
   for (const array_member& input : facts_.layout.inputs)
@@ -535,7 +541,7 @@ check_result array_workload::compare() {
   if (whole_cost() <= max_whole_cost) return compare_whole();
   // Results that are updated from one to the next are right where nothing rounds.
   const bool can_have_digests =
-      streams() || (whole_cost() <= max_exact_cost && (!facts_.has_exact_outputs || has_exact_results()));
+      streams() || (cost_one_by_one() <= max_exact_cost && (!facts_.has_exact_outputs || has_exact_results()));
   return exact && can_have_digests ? by_digests() : by_sample();
 }
 

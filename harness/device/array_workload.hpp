@@ -105,6 +105,7 @@ class array_workload : public workload {
 
   [[nodiscard]] std::int64_t size() const { return facts_.layout.output.size(); }
   [[nodiscard]] std::int64_t whole_cost() const;
+  [[nodiscard]] std::int64_t cost_one_by_one() const;
   [[nodiscard]] bool has_exact_input() const { return source_.own == nullptr && is_exact(source_.kind); }
   [[nodiscard]] std::vector<std::int64_t> all_indices() const;
 
