@@ -37,7 +37,7 @@ std::string what_is_wrong(const failure_record& failure) {
   return followed_by(to_string(failure.kind), failure.found);
 }
 
-// Coordinates of two dimensions, as a stage names it, in the three of everywhere else: "1,0" is "(1,0,0)".
+// Coordinates of two dimensions, as a stage names them, in the three of everywhere else: "1,0" is "(1,0,0)".
 std::string in_three_dimensions(const std::string& coordinates) {
   return coordinates.find(',') == std::string::npos || coordinates.front() == '(' ? coordinates
                                                                                   : "(" + coordinates + ",0)";

@@ -201,7 +201,7 @@ inline void refuse_texts(const std::map<std::string, std::string>& texts) {
   if (!texts.empty()) throw usage_error("this track takes no --" + texts.begin()->first);
 }
 
-// Throws usage_error unless there are so many input files, and one output that can be written.
+// Throws usage_error unless there are exactly this many input files, and one output that can be written.
 void require_files(const application& to, std::int64_t inputs);
 
 // Throws unsupported_error with the stage's path where there is a reason `why` it cannot run.

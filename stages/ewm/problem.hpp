@@ -143,7 +143,11 @@ class problem::reference_run {
         next_(shares_after(decay_)),
         // Among the denormals each of these roundings costs up to one, whatever the value.
         least_scale_(4 * problem::most_roundings(p) * 0x1p-1074L / problem::relative_error(p)),
-        scale_of_lost_weights_(0x1p-1022L / problem::relative_error(p)) {}
+        scale_of_lost_weights_(0x1p-1022L / problem::relative_error(p)) {
+    if (adjust_) return;
+    before_.whole = 1;
+    before_.magnitude_whole = scaled_down;
+  }
 
   void add(double x) {
     if (!is_present(x)) {
@@ -159,8 +163,7 @@ class problem::reference_run {
       lead_positions_ = missing_ + 1;
     } else {
       const shares of = missing_ == 0 ? next_ : shares_after(gap_ * decay_);
-      before_ = magnitude_ + aged_;
-      first_weight_before_ = first_weight_;
+      remember();
       decays(of, missing_ + 1);
       weight_ += 1;
       sum_ += of.enter * static_cast<long double>(x);
@@ -188,16 +191,9 @@ class problem::reference_run {
       return;
     }
     const shares of = shares_after(gap_ * later.lead_);
-    before_ = magnitude_ + aged_;
-    first_weight_before_ = first_weight_;
+    remember();
     decays(of, missing_ + later.lead_positions_);
-    if (later.count_ > 1) {
-      const long double keep = later.first_weight_before_;
-      const double added = of.weigh * std::abs(later.first_);
-      const double aged = alpha_ * static_cast<double>(later.first_age_) * (magnitude_ + added);
-      before_ = static_cast<double>(keep) * (magnitude_ + added + aged_ + aged) + later.before_;
-      first_weight_before_ = keep * first_weight_;
-    }
+    if (later.count_ > 1) remember_in(later, of.weigh * std::abs(later.first_));
     decays({later.first_weight_, 0, static_cast<double>(later.first_weight_), 0}, later.first_age_);
     const auto weigh = static_cast<double>(of.weigh * later.first_weight_);
     const double magnitude = weigh * std::abs(later.first_);
@@ -222,12 +218,20 @@ class problem::reference_run {
       whole_ = 1 / weight;
       magnitude_whole_ = scaled_down * whole_ / alpha_;
     }
-    const long double of_first =
-        (first_weight_ + first_weight_before_ / 4) * std::abs(first_) * (1 + alpha_ * first_age_);
-    const long double of_others = static_cast<long double>(magnitude_) + aged_ + before_ / 4;
+    if (adjust_ && before_.weight != before_.divisor) {
+      before_.divisor = before_.weight;
+      before_.whole = 1 / before_.weight;
+      before_.magnitude_whole = scaled_down * before_.whole / alpha_;
+    }
+    const auto of_first = [this](long double its_weight, std::int64_t age) {
+      return its_weight * std::abs(first_) * (1 + alpha_ * age);
+    };
+    const long double before = of_first(before_.first_weight, before_.first_age) * before_.whole +
+                               before_.magnitude * before_.magnitude_whole;
     return {.value = (first_weight_ * first_ + sum_) * whole_,
-            .scale = of_first * whole_ + of_others * magnitude_whole_ + least_scale_ +
-                     scale_of_lost_weights_ * largest_,
+            .scale = of_first(first_weight_, first_age_) * whole_ +
+                     (static_cast<long double>(magnitude_) + aged_) * magnitude_whole_ + before / 4 +
+                     least_scale_ + scale_of_lost_weights_ * largest_,
             .largest = largest_};
   }
 
@@ -256,6 +260,26 @@ class problem::reference_run {
     weight_ *= of.keep;
     first_weight_ *= of.keep;
     first_age_ += positions;
+  }
+
+  // What there is before the next value that is present.
+  void remember() {
+    before_.magnitude = static_cast<long double>(magnitude_) + aged_;
+    before_.weight = first_weight_ + weight_;
+    before_.first_weight = first_weight_;
+    before_.first_age = first_age_;
+  }
+
+  // The same of what is known up to the first value of `later`, whose magnitude enters as `magnitude`, where
+  // the last value of `later` comes.
+  void remember_in(const reference_run& later, long double magnitude) {
+    const long double keep = later.before_.first_weight;
+    const long double age = alpha_ * static_cast<long double>(later.before_.first_age);
+    const long double others = later.before_.weight - keep;
+    before_.magnitude = keep * (aged_ + (magnitude_ + magnitude) * (1 + age)) + later.before_.magnitude;
+    before_.weight = keep * (first_weight_ + weight_ + 1) + others;
+    before_.first_weight = keep * first_weight_;
+    before_.first_age = first_age_ + later.before_.first_age;
   }
 
   // They take a hundred times as long, and are below what an output holds.
@@ -288,9 +312,16 @@ class problem::reference_run {
   double magnitude_ = 0;
   double aged_ = 0;
   double largest_ = 0;
-  // Where the last value that is present came: |x| and alpha k |x| of the others, and the first one's weight.
-  double before_ = 0;
-  long double first_weight_before_ = 0;
+  // What there was before the last value that is present.
+  struct {
+    long double magnitude = 0;     // of all but the first: |x| and alpha k |x|
+    long double weight = 0;        // of all
+    long double first_weight = 0;  // of the first
+    std::int64_t first_age = 0;
+    mutable long double divisor = 0;  // as below
+    mutable long double whole = 0;
+    mutable long double magnitude_whole = 0;
+  } before_;
   mutable long double divisor_ = 0;
   mutable long double whole_ = 1;
   mutable long double magnitude_whole_ = scaled_down;
@@ -315,6 +346,8 @@ std::optional<std::int64_t> problem::first_needed(const Value& value, const para
   long double weight = 1;
   long double rest = 1;
   std::int64_t present = 0;
+  // The value before has a part in the scale, whatever is left of it.
+  const std::int64_t least = std::max<std::int64_t>(min_periods(p), 2);
   for (std::int64_t begin = i; i - begin <= most; weight *= decay) {
     if (begin == 0) return begin;
     const double x = value(--begin);
@@ -322,7 +355,7 @@ std::optional<std::int64_t> problem::first_needed(const Value& value, const para
     ++present;
     scale += weight * std::abs(x);
     rest *= decay;
-    if (present >= min_periods(p) && rest * largest <= scale * negligible) return begin;
+    if (present >= least && rest * largest <= scale * negligible) return begin;
   }
   return std::nullopt;
 }

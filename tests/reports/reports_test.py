@@ -312,7 +312,7 @@ class Rooms(unittest.TestCase):
 
     def test_a_file_is_in_the_room_of_its_directory(self):
         paths = {"common/file.hpp": "common", "common/emulator/observe/x.hpp": "common/emulator/observe", "harness/front/run/ladder.cpp": "harness/front/run",
-                 "harness/front/main.cpp": "harness/front", "harness/protocol.hpp": "harness", "stages/track/01_first/stage.cu": "stages"}
+                 "harness/front/lab.cpp": "harness/front", "harness/protocol.hpp": "harness", "stages/track/01_first/stage.cu": "stages"}
         self.assertEqual({path: rooms.room_of(path) for path in paths}, paths)
 
 
@@ -786,7 +786,7 @@ class Digests(unittest.TestCase):
 
     def test_a_proof_is_by_the_tokens_of_the_verifier_and_of_the_emulator(self):
         judges = ["common/emulator/core/launch.cpp", "harness/device/verify/verifier.cpp", "common/stream.hpp"]
-        files = dict.fromkeys([*judges, "common/emulator/observe/metrics.cpp", "common/emulator/programs/cufft.cpp", "harness/front/main.cpp"], "")
+        files = dict.fromkeys([*judges, "common/emulator/observe/metrics.cpp", "common/emulator/programs/cufft.cpp", "harness/front/lab.cpp"], "")
         whole = self.tree(files).judges()
         for name in files:
             with self.subTest(name=name):

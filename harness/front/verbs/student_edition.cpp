@@ -65,8 +65,7 @@ constexpr const char* note =
 // Of any other page with a command on such a stage.
 constexpr const char* note_of_page =
     "**In this student edition** you write the stages that have an exercise ([how]({})). Write one before "
-    "you "
-    "type a command of this page that names it.\n";
+    "you type a command of this page that names it.\n";
 
 // Reports of Nsight Compute hold the sources.
 bool is_left_out(const std::string& file) {
