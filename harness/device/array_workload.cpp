@@ -540,8 +540,8 @@ check_result array_workload::compare() {
     return by_digests();
   if (whole_cost() <= max_whole_cost) return compare_whole();
   // Results that are updated from one to the next are right where nothing rounds.
-  const bool can_have_digests =
-      streams() || (cost_one_by_one() <= max_exact_cost && (!facts_.has_exact_outputs || has_exact_results()));
+  const bool can_have_digests = streams() || (cost_one_by_one() <= max_exact_cost &&
+                                              (!facts_.has_exact_outputs || has_exact_results()));
   return exact && can_have_digests ? by_digests() : by_sample();
 }
 
