@@ -19,9 +19,11 @@ enum scaling : std::int64_t { strong_scaling, weak_scaling };
 
 template <class Parameters>
 parameter<Parameters> parameter_spread_n(std::int64_t emulator_bench) {
-  parameter<Parameters> n = parameter_n<Parameters>(emulator_bench);
-  n.meaning = "values, in all or on each GPU";
-  return n;
+  return {.name = "n",
+          .member = &Parameters::n,
+          .meaning = "values, in all or on each GPU",
+          .bench = {1'000'000'000},
+          .emulator_bench = {emulator_bench}};
 }
 
 template <class Parameters>

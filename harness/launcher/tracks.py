@@ -211,6 +211,8 @@ class Track:
 
     def parameter(self, group, body, argument=None):
         """One parameter of a group of initialisers, those of a function with its argument instead of its name."""
+        if not isinstance(group, dict):
+            raise NotUnderstood("a parameter that is not written as a group of initialisers")
         resolved = {name: self.resolve(value, body, argument) for name, value in group.items() if name in ("name", "meaning", "bench", "emulator_bench", "choices")}
         choices = resolved.get("choices", [])
         words = None if isinstance(choices, Expression) else [one[1] if isinstance(one, list) else one for one in choices]

@@ -913,8 +913,8 @@ TEST_CASE("emulate: an observed access through a pointer that misses all shared 
   const std::string source = (directory / "pointer.cu").string();
   put(source, shared_pointer);
   expect(emulate({"--observe", source, "--", "beyond"}), 1,
-         {"pointer.cu:4: fill: block (0,0,0): thread (63,0,0) writes 4 bytes of shared memory that no "
-          "variable has: at offset 256 of row of 256 bytes"});
+         {"pointer.cu:4: fill: block (0,0,0): thread (63,0,0) writes 4 bytes of shared memory outside every "
+          "variable: at offset 256 of row of 256 bytes"});
   expect_right({"--observe", source}, "no error\n");
 }
 
