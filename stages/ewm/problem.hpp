@@ -143,11 +143,7 @@ class problem::reference_run {
         next_(shares_after(decay_)),
         // Among the denormals each of these roundings costs up to one, whatever the value.
         least_scale_(4 * problem::most_roundings(p) * 0x1p-1074L / problem::relative_error(p)),
-        scale_of_lost_weights_(0x1p-1022L / problem::relative_error(p)) {
-    if (adjust_) return;
-    before_.whole = 1;
-    before_.magnitude_whole = scaled_down;
-  }
+        scale_of_lost_weights_(0x1p-1022L / problem::relative_error(p)) {}
 
   void add(double x) {
     if (!is_present(x)) {
@@ -211,26 +207,17 @@ class problem::reference_run {
   // The output at the end of a run with which the array begins.
   [[nodiscard]] expectation expected() const {
     if (count_ < min_periods_) return {.value = incomplete, .scale = 0};
-    const long double weight = first_weight_ + weight_;
-    // Soon it is always the same, and a division takes longer than all the rest.
-    if (adjust_ && weight != divisor_) {
-      divisor_ = weight;
-      whole_ = 1 / weight;
-      magnitude_whole_ = scaled_down * whole_ / alpha_;
+    if (adjust_) {
+      now_.divide_by(first_weight_ + weight_, alpha_);
+      before_.by.divide_by(before_.weight, alpha_);
     }
-    if (adjust_ && before_.weight != before_.divisor) {
-      before_.divisor = before_.weight;
-      before_.whole = 1 / before_.weight;
-      before_.magnitude_whole = scaled_down * before_.whole / alpha_;
-    }
-    const auto of_first = [this](long double its_weight, std::int64_t age) {
-      return its_weight * std::abs(first_) * (1 + alpha_ * age);
-    };
-    const long double before = of_first(before_.first_weight, before_.first_age) * before_.whole +
-                               before_.magnitude * before_.magnitude_whole;
-    return {.value = (first_weight_ * first_ + sum_) * whole_,
-            .scale = of_first(first_weight_, first_age_) * whole_ +
-                     (static_cast<long double>(magnitude_) + aged_) * magnitude_whole_ + before / 4 +
+    const long double of_first = first_weight_ * std::abs(first_) * (1 + alpha_ * first_age_);
+    // Quarters, so that none is beyond the range.
+    const double before = before_.first * (std::abs(first_) / 4) * before_.by.whole +
+                          before_.magnitude / 4 * before_.by.magnitude_whole;
+    return {.value = (first_weight_ * first_ + sum_) * now_.whole,
+            .scale = of_first * now_.whole +
+                     (static_cast<long double>(magnitude_) + aged_) * now_.magnitude_whole + before +
                      least_scale_ + scale_of_lost_weights_ * largest_,
             .largest = largest_};
   }
@@ -243,6 +230,22 @@ class problem::reference_run {
     double weigh;  // of a magnitude: alpha instead of 1, and a part of it, so that none is beyond the range
   };
   static constexpr double scaled_down = 8;
+
+  // What makes shares of a sum of weights. Soon it is always the same, and a division takes longer than all
+  // the rest.
+  template <class Real>
+  struct divisor {
+    Real weight = 0;
+    Real whole = 1;
+    Real magnitude_whole = scaled_down;
+
+    void divide_by(Real all, double alpha) {
+      if (all == weight) return;
+      weight = all;
+      whole = 1 / all;
+      magnitude_whole = scaled_down * whole / alpha;
+    }
+  };
 
   // Of a value that comes when the weight of the last one has decayed to this.
   [[nodiscard]] shares shares_after(long double old_weight) const {
@@ -264,22 +267,24 @@ class problem::reference_run {
 
   // What there is before the next value that is present.
   void remember() {
-    before_.magnitude = static_cast<long double>(magnitude_) + aged_;
-    before_.weight = first_weight_ + weight_;
-    before_.first_weight = first_weight_;
-    before_.first_age = first_age_;
+    before_.magnitude = magnitude_ + aged_;
+    before_.weight = static_cast<double>(first_weight_ + weight_);
+    before_.first_weight = static_cast<double>(first_weight_);
+    before_.first_age = static_cast<double>(first_age_);
+    before_.first = before_.first_weight * (1 + alpha_ * before_.first_age);
   }
 
   // The same of what is known up to the first value of `later`, whose magnitude enters as `magnitude`, where
   // the last value of `later` comes.
-  void remember_in(const reference_run& later, long double magnitude) {
-    const long double keep = later.before_.first_weight;
-    const long double age = alpha_ * static_cast<long double>(later.before_.first_age);
-    const long double others = later.before_.weight - keep;
-    before_.magnitude = keep * (aged_ + (magnitude_ + magnitude) * (1 + age)) + later.before_.magnitude;
-    before_.weight = keep * (first_weight_ + weight_ + 1) + others;
-    before_.first_weight = keep * first_weight_;
-    before_.first_age = first_age_ + later.before_.first_age;
+  void remember_in(const reference_run& later, double magnitude) {
+    const double keep = later.before_.first_weight;
+    const double others = later.before_.weight - keep;
+    before_.magnitude =
+        keep * aged_ + later.before_.first * (magnitude_ + magnitude) + later.before_.magnitude;
+    before_.weight = keep * static_cast<double>(first_weight_ + weight_ + 1) + others;
+    before_.first_weight = keep * static_cast<double>(first_weight_);
+    before_.first_age = static_cast<double>(first_age_) + later.before_.first_age;
+    before_.first = before_.first_weight * (1 + alpha_ * before_.first_age);
   }
 
   // They take a hundred times as long, and are below what an output holds.
@@ -314,17 +319,14 @@ class problem::reference_run {
   double largest_ = 0;
   // What there was before the last value that is present.
   struct {
-    long double magnitude = 0;     // of all but the first: |x| and alpha k |x|
-    long double weight = 0;        // of all
-    long double first_weight = 0;  // of the first
-    std::int64_t first_age = 0;
-    mutable long double divisor = 0;  // as below
-    mutable long double whole = 0;
-    mutable long double magnitude_whole = 0;
+    double magnitude = 0;     // of all but the first: |x| and alpha k |x|
+    double weight = 0;        // of all
+    double first_weight = 0;  // of the first
+    double first_age = 0;
+    double first = 0;  // its weight times 1 + alpha k
+    mutable divisor<double> by;
   } before_;
-  mutable long double divisor_ = 0;
-  mutable long double whole_ = 1;
-  mutable long double magnitude_whole_ = scaled_down;
+  mutable divisor<long double> now_;
 };
 
 template <class Value>
