@@ -409,6 +409,7 @@ permission) echo "==ERROR== ERR_NVGPUCTRPERM - no permission"; exit 1 ;;
 metric) echo "==ERROR== Failed to find metric"; exit 9 ;;
 nothing) echo "==WARNING== No kernels were profiled."; exit 0 ;;
 failed) echo '{"end": "failed", "message": "wrong at index 3"}'; exit 1 ;;
+unsupported) echo '{"end": "error", "kind": "unsupported", "message": "needs a larger window"}'; exit 1 ;;
 esac
 echo "$*" >> "${0%/*}/calls"
 while [ $# -gt 0 ]; do
@@ -431,6 +432,7 @@ echo '{"end": "ok"}'
   expect(profile("metric"), 2, {"exit code 9", "Failed to find metric"});
   expect(profile("nothing"), 2, {"no kernel in the stage's range"});
   expect(profile("failed"), 1, {"FAIL: wrong at index 3"});
+  expect(profile("unsupported"), 0, {"ladder/01_first: skipped: needs a larger window"});
   CHECK(!std::filesystem::exists(report));
   expect(profile(""), 0,
          {"average(float *, long), launched once", "gpu__time_duration.sum (ns)      2848", report});

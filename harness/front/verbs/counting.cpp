@@ -67,19 +67,27 @@ time_limits::seconds timeout_of(const profile_options& options) {
   return time_limits::seconds(options.timeout_seconds.value_or(profile_timeout_seconds));
 }
 
+// Whether the stage ran, and right. What cannot run with these parameters is skipped. Throws
+// environment_error.
+void read_end(const answer_record& answer, stage_profile& result) {
+  if (answer.end == answer_end::error) {
+    if (answer.error != error_kind::unsupported && answer.error != error_kind::memory)
+      throw environment_error(fmt::format("{}: {}", result.stage, answer_text(answer)));
+    result.skipped = answer_text(answer);
+  } else if (answer.end == answer_end::failed) {
+    result.failure = answer_text(answer);
+  } else {
+    result.expected_failure = expected_failure_in(answer);
+  }
+}
+
 // What the worker says of the stage, among what Nsight Compute prints.
 void read_answer(const std::string& output, stage_profile& result) {
   check_counter_permission(output);
   const auto answer = answer_in(output);
   if (!answer) return;
   result.outputs = answer->content.value("outputs", std::int64_t{0});
-  if (answer->end == answer_end::error)
-    throw environment_error(fmt::format("{}: {}", result.stage, answer_text(*answer)));
-  if (answer->end == answer_end::failed) {
-    result.failure = answer_text(*answer);
-  } else {
-    result.expected_failure = expected_failure_in(*answer);
-  }
+  read_end(*answer, result);
 }
 
 void check_ending(const command_result& done) {
@@ -145,7 +153,7 @@ stage_profile measure_counters(const profile_options& options, const std::vector
   const command_result profiled = run_command(profile_command(request), timeout_of(options));
   stage_profile result{.stage = stage.path};
   read_answer(profiled.output, result);
-  if (!result.failure.empty()) return result;
+  if (!result.failure.empty() || !result.skipped.empty()) return result;
   check_profiled(options, request, profiled);
   const command_result imported = run_command(import_command(request), timeout_of(options));
   check_ending(imported);
@@ -164,15 +172,7 @@ stage_profile model_counters(const profile_options& options, const worker_set& o
   const answer_record answer = observed.request(
       {{"op", "counters"}, {"stage", stage.path}, {"parameters", parameters}, {"seed", options.seed}},
       timeout_of(options));
-  if (answer.end == answer_end::error) {
-    if (answer.error != error_kind::unsupported && answer.error != error_kind::memory) {
-      throw environment_error(fmt::format("{}: {}", stage.path, answer_text(answer)));
-    }
-    result.skipped = answer_text(answer);
-    return result;
-  }
-  if (answer.end == answer_end::failed) result.failure = answer_text(answer);
-  result.expected_failure = expected_failure_in(answer);
+  read_end(answer, result);
   if (const auto profile = optional_member<profile_record>(answer.content, "profile"))
     result.profile = *profile;
   return result;
