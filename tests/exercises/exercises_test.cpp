@@ -318,6 +318,13 @@ constexpr wasteful all_wasteful[] = {
      "for (unsigned k = 0; threadIdx.x == 0 && k < gridDim.x; ++k)\n"
      "  partial = combine(partial, __ldcg(partials + k));",
      "requests"},
+    {"reduction/09_dependent_launch", "result",
+     "grid_dependency_sync();\n"
+     "T total = Operation::identity();\n"
+     "for (int k = 0; threadIdx.x == 0 && k < n; ++k) total = Operation{}(total, values[k]);\n"
+     "total = block_reduce<block_threads>(total, Operation{});\n"
+     "if (threadIdx.x == 0) *result = total;",
+     "requests"},
     {"redact/04_two_pass", "size",
      "__shared__ Offset of_row[block_threads];\n"
      "for (std::int64_t k = row; threadIdx.x % 32 == 0 && k < rows && k < row + 32; ++k) {\n"
