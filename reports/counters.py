@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Writes the tables of docs/counters.md: what the emulator models beside what Nsight Compute counts.
 
-  reports/counters.py --build build/release --record reports/h200/counters.json
+  reports/counters.py --build build/release --record reports/h100/counters.json
         on a machine with a GPU and ncu: counts the textbook and every portable stage, and writes nothing but the record.
         The emulator is not needed there.
-  reports/counters.py --build build/release --record reports/h200/counters.json --track TRACK
+  reports/counters.py --build build/release --record reports/h100/counters.json --track TRACK
         the same for one track, and the record keeps what it has of the others
   reports/counters.py --build build/release
         on a machine with the emulator: models the same, and writes both columns, the second from the record
   reports/counters.py --build build/release --check
         the same, but exits with 1 when the page differs
 
-  reports/counters.py --build build/release --classics reports/h200/classics.json
+  reports/counters.py --build build/release --classics reports/h100/classics.json
         on a machine with a GPU and ncu: counts tests/classics, and writes nothing but the record
 
 Both run at the same sizes, the emulator's defaults. Grids that fill a device follow its number of multiprocessors, so the
@@ -19,13 +19,14 @@ emulator is told that of the recorded device (LAB_EMULATOR_MULTIPROCESSORS).
 
 What a track keeps out of the comparison it says itself (reports/track_notes.py).
 
-Every difference must be explained in reports/counters_explained.json, a list of {"kernel", "metric", "why"}: the name of a
-textbook example or the path of a stage, and the metric's name. What is not explained is an error, and so is an explanation
-of what does not differ.
+Every difference must be explained in reports/counters_explained.json, a list of {"kernel", "metric", "why"}: names of
+textbook examples or paths of stages, and names of metrics, both as a shell matches names. What is not explained is an error,
+and so is an explanation of what does not differ. The first that matches counts.
 """
 import argparse
 import csv
 import datetime
+import fnmatch
 import itertools
 import json
 import os
@@ -38,8 +39,8 @@ import track_notes
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "counters.md"
-RECORD = ROOT / "reports" / "h200" / "counters.json"
-CLASSICS = ROOT / "reports" / "h200" / "classics.json"
+RECORD = ROOT / "reports" / "h100" / "counters.json"
+CLASSICS = ROOT / "reports" / "h100" / "classics.json"
 EXPLAINED = ROOT / "reports" / "counters_explained.json"
 CATALOGUE = json.loads((ROOT / "harness" / "counters.json").read_text(encoding="utf-8"))["counters"]
 # Sums that are shown beside lines: what the pages speak of most.
@@ -206,7 +207,7 @@ class Comparison:
         if real is None or real == model:
             return ""
         for number, one in enumerate(self.explanations):
-            if one["kernel"] == kernel and one["metric"] == metric:
+            if fnmatch.fnmatchcase(kernel, one["kernel"]) and fnmatch.fnmatchcase(metric, one["metric"]):
                 self.used.add(number)
                 return one["why"]
         self.unexplained.append(f"{kernel}: {metric}: modelled {model:.10g}, counted {real:.10g}")
@@ -220,9 +221,7 @@ class Comparison:
         for row in modelled:
             real_metrics = real_of.get(identity(row))
             if real_metrics is None:
-                # A track that came after the record stands there without; of the others every stage must be in it.
-                if any(track_of(one) == track_of(row) for one in counted):
-                    self.unexplained.append(f"{row['kernel']}: not in the record")
+                self.unexplained.append(f"{row['kernel']}: not in the record")
                 real_metrics = {}
             parameters = ", ".join(f"{name} = {value}" for name, value in row["parameters"].items())
             name = row["kernel"] + (f" ({parameters})" if parameters else "")
@@ -274,7 +273,7 @@ def main():
     classics = json.loads(CLASSICS.read_text())["kernels"]
     text = replaced(text, "classics", comparison.table("kernel", METRICS, textbook_modelled(build, "classics"), classics, device, differing=True))
     text = replaced(text, "stages", comparison.table("stage", {**BLOCKS, **METRICS}, stages(build, "emulator", environment),
-                                                     in_words(counted["stages"], listed(build, "emulator")["tracks"]), device))
+                                                     in_words(counted["stages"], listed(build, "emulator")["tracks"]), device, differing=True))
     if counted["device"]:
         where = (f"Counted on {counted['device']['name']} ({multiprocessors} multiprocessors), {counted['created'][:10]}, "
                  f"{counted['program']}, {counted['profiler']}.")

@@ -403,9 +403,12 @@ def chosen_sets(records, words):
 def ladder(records, track):
     if "/" in track:
         device, track = track.split("/", 1)
-        others = [other for other in records.other_devices if other.name == device]
-        return ladder(others[0], track) if others else NOTHING
-    records = first_with(records, track.partition("@")[0])
+        found = [one for one in (records, *records.other_devices) if one.name == device]
+        return ladder_of(found[0], track) if found else NOTHING
+    return ladder_of(first_with(records, track.partition("@")[0]), track)
+
+
+def ladder_of(records, track):
     track, sets = chosen_sets(records, track)
     if not sets:
         return NOTHING
