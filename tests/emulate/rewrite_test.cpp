@@ -125,6 +125,7 @@ TEST_CASE("what is not emulated is refused with its line") {
     return result.refused.empty() ? std::string() : result.refused.front().message;
   };
   CHECK(contains(refused("cudaMipmappedArray_t a;"), "mipmaps"));
+  CHECK(contains(refused("float4 four = tex2Dgather<float4>(t, 1, 1, 0);"), "gathers of textures"));
   CHECK(contains(refused("cudaIpcMemHandle_t h;"), "one process"));
   CHECK(contains(refused("__cluster_barrier_wait();"), "clusters"));
   CHECK(contains(refused("void f() { k<<<1, 2>>>; }"), "parentheses"));

@@ -657,6 +657,15 @@ TEST_CASE("what cannot be compiled is refused with its line, and leaves nothing 
       "1>>>(); "
       "}\n");
   expect(emulate({source}), 2, {"bad.cu:3: this inline PTX is not emulated"});
+  put(source,
+      "#include <cub/cub.cuh>\n__global__ void k() {\n  cub::BlockHistogram<int, 32, 1, 8> h;\n  "
+      "cub::DeviceNone::Sum();\n"
+      "}\nint main() { k<<<1, 1>>>(); }\n");
+  expect(emulate({source}), 2,
+         {"bad.cu:3", "the emulator has no cub::BlockHistogram; docs/emulate.md lists what it has",
+          "the emulator has no cub::DeviceNone; "});
+  put(source, "#include <thrust/nothing/here.h>\nint main() {}\n");
+  expect(emulate({source}), 2, {"bad.cu:1", "the emulator has no thrust/nothing/here.h; "});
   put(source, "#include <cuda_fp8.h>\n__nv_fp8_e4m3 x;\nint main() {}\n");
   expect(emulate({source}), 2, {"bad.cu:2: __nv_fp8_e4m3: numbers of 8 bits"});
   expect(emulate({(directory / "none.cu").string()}), 2, {"none.cu"});

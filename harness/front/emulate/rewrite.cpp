@@ -56,6 +56,7 @@ constexpr std::array refused_words{
     refused_word{"cudaGraphConditionalHandle*", conditional_graphs},
     refused_word{"cudaGraphAddMemAllocNode", graph_memory},
     refused_word{"cudaGraphAddMemFreeNode", graph_memory},
+    refused_word{"tex2Dgather", "gathers of textures are not emulated; fetch the four elements with tex2D()"},
     refused_word{"cudaMipmappedArray_t", mipmaps},
     refused_word{"cudaMallocMipmappedArray", mipmaps},
     refused_word{"__nv_fp8*", narrow_numbers},
