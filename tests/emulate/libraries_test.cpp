@@ -93,6 +93,7 @@ constexpr const char* collectives = R"cuda(
 #include <cub/device/device_for.cuh>
 #include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_partition.cuh>
+#include <nvtx3/nvToolsExt.h>
 #include <thrust/complex.h>
 #include <cstdio>
 struct running {
@@ -129,6 +130,11 @@ __global__ void add_one(unsigned short* word) {
   } while (seen != assumed);
 }
 int main() {
+  nvtxEventAttributes_t range = {};
+  range.payloadType = NVTX_PAYLOAD_TYPE_INT64; range.payload.llValue = 3;
+  const nvtxRangeId_t started = nvtxRangeStartEx(&range);
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("domain");
+  nvtxDomainRangePushEx(domain, &range); nvtxDomainRangePop(domain); nvtxRangeEnd(started);
   const int n = 300;
   int *in, *a, *b, *c, *number;
   cudaMallocManaged(&in, n * 4); cudaMallocManaged(&a, n * 4); cudaMallocManaged(&b, n * 4);

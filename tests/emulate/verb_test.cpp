@@ -660,9 +660,10 @@ TEST_CASE("what cannot be compiled is refused with its line, and leaves nothing 
   put(source,
       "#include <cub/cub.cuh>\n__global__ void k() {\n  cub::BlockHistogram<int, 32, 1, 8> h;\n  "
       "cub::DeviceNone::Sum();\n"
-      "}\nint main() { k<<<1, 1>>>(); }\n");
+      "}\nint main() { k<<<1, 1>>>(); cuMemGetAddressRange(nullptr, nullptr, 0); }\n");
   expect(emulate({source}), 2,
-         {"bad.cu:3", "the emulator has no cub::BlockHistogram; docs/emulate.md lists what it has",
+         {"bad.cu:3", "the emulator has no cuMemGetAddressRange; ",
+          "the emulator has no cub::BlockHistogram; docs/emulate.md lists what it has",
           "the emulator has no cub::DeviceNone; "});
   put(source, "#include <thrust/nothing/here.h>\nint main() {}\n");
   expect(emulate({source}), 2, {"bad.cu:1", "the emulator has no thrust/nothing/here.h; "});

@@ -122,6 +122,8 @@ std::string missing_parts(const std::string& output) {
   const std::string of_namespace =
       ".* error: '(\\w+)[^']*' (?:in namespace|is not a member of) '" + library + "'.*";
   const std::string undeclared = ".* error: '" + library + "::(\\w+)' has not been declared.*";
+  const std::string function =
+      ".* error: '((?:cu|cuda|cublas|cufft|curand|nvtx)[A-Z]\\w*)' was not declared in this scope.*";
   const std::string header = ".* error: ((?:cub|thrust|cuda|cooperative_groups)/[\\w/.]+): No such file.*";
   std::set<std::string> names;
   std::istringstream stream(replaced(output, "\u2018|\u2019", "'"));
@@ -132,12 +134,13 @@ std::string missing_parts(const std::string& output) {
       names.insert(found[2] + "::" + found[1]);
     if (const auto found = matched_groups(line, undeclared); !found.empty())
       names.insert(found[1] + "::" + found[2]);
-    if (const auto found = matched_groups(line, header); !found.empty()) names.insert(found[1]);
+    for (const std::string& pattern : {function, header}) {
+      if (const auto found = matched_groups(line, pattern); !found.empty()) names.insert(found[1]);
+    }
   }
   std::string text;
   for (const std::string& name : names)
-    text +=
-        fmt::format("\nthe emulator has no {}; docs/emulate.md lists what it has of CUDA's libraries", name);
+    text += fmt::format("\nthe emulator has no {}; docs/emulate.md lists what it has", name);
   return text;
 }
 
