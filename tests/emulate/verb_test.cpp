@@ -749,6 +749,16 @@ TEST_CASE("emulate: 64 KiB of constant memory, and no more") {
           "constant.cu:1: one: 80000"});
   expect(with("namespace n {\n__constant__ const float a[16384] = {1}, b;\n}"), 2,
          {"65540 bytes", "constant.cu:2: a: 65536 bytes", "constant.cu:2: b: 4 bytes"});
+  expect(with("__constant__ struct { char all[65536]; } a = {};\n__constant__ struct named { int x; } b = "
+              "{7}, c;"),
+         2,
+         {"65544 bytes", "constant.cu:1: a: 65536 bytes", "constant.cu:2: b: 4 bytes",
+          "constant.cu:2: c: 4 bytes"});
+  expect(with("enum class colour : int { red };\nstruct plain { int x; };\n__constant__ enum shade : int { "
+              "dark } s;\n"
+              "__constant__ struct plain d = {7}, e{8};\n__device__ union { int n; float f; } u;\n"
+              "__constant__ class alignas(16) { public: int x; } aligned;"),
+         0, {});
   expect(with("static __constant__ char all[65536]; extern __constant__ int other[100000];"), 0, {});
 }
 
