@@ -129,6 +129,7 @@ __global__ void add_one(unsigned short* word) {
     seen = atomicCAS(word, assumed, (unsigned short)(assumed + 3));
   } while (seen != assumed);
 }
+__global__ void hyperbolic(float* out) { *out = __tanhf(0.f) + 2.5f; }
 int main() {
   nvtxEventAttributes_t range = {};
   range.payloadType = NVTX_PAYLOAD_TYPE_INT64; range.payload.llValue = 3;
@@ -160,6 +161,8 @@ int main() {
   printf(", sorted %d", a[0] >= a[1] && a[n - 2] >= a[n - 1]);
   cub::DeviceFor::Bulk(n, [a] __device__(int i) { a[i] = i; }); cudaDeviceSynchronize();
   printf(", bulk %d", a[n - 1]);
+  float* sum; cudaMallocManaged(&sum, 4); hyperbolic<<<1, 1>>>(sum); cudaDeviceSynchronize();
+  printf(", tanh %g", *sum);
   unsigned short* words; cudaMalloc(&words, 8); cudaMemset(words, 0, 8);
   add_one<<<2, 64>>>(words + 1);
   unsigned short counted[4]; cudaMemcpy(counted, words, 8, cudaMemcpyDeviceToHost);
@@ -205,7 +208,7 @@ TEST_CASE("CUB's scans behind a prefix and its algorithms, 16-bit words and comp
   const std::string source = (directory / "collectives.cu").string();
   lab::test::put(source, collectives);
   const std::string expected =
-      "scans 0, doubled 0, 163 parts 103 1, sorted 1, bulk 299, words 0 384 0, complex 5 25 -4";
+      "scans 0, doubled 0, 163 parts 103 1, sorted 1, bulk 299, tanh 2.5, words 0 384 0, complex 5 25 -4";
   lab::test::expect(lab::test::emulate({source}), 0, {expected});
   if (LAB_WITH_OBSERVED) lab::test::expect(lab::test::emulate({"--observe", source}), 0, {expected});
 }

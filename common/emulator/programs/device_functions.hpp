@@ -558,6 +558,10 @@ __forceinline__ double erfcx(double a) {
   return std::exp(a * a) * std::erfc(a);
 }
 
+__forceinline__ float __tanhf(float a) noexcept {
+  return tanhf(a);
+}
+
 // ---- atomics
 
 __forceinline__ unsigned short atomicCAS(unsigned short* address, unsigned short expected,
