@@ -1,4 +1,4 @@
-// cuBLAS as programs call it.
+// cuBLAS, CUB and Thrust as programs call them.
 #include <string>
 
 #include "tests/emulate/emulate_call.hpp"
@@ -87,6 +87,91 @@ int main(int count, char**) {
 }
 )cuda";
 
+constexpr const char* collectives = R"cuda(
+#include <cub/block/block_scan.cuh>
+#include <cub/cub.cuh>
+#include <cub/device/device_for.cuh>
+#include <cub/device/device_merge_sort.cuh>
+#include <cub/device/device_partition.cuh>
+#include <nvtx3/nvToolsExt.h>
+#include <thrust/complex.h>
+#include <cstdio>
+struct running {
+  int total;
+  __device__ int operator()(int tile) { const int before = total; total += tile; return before; }
+};
+struct twice { __host__ __device__ int operator()(int x) const { return 2 * x; } };
+// 64 threads take a tile after another.
+__global__ void prefixes(const int* in, int* exclusive, int* inclusive, int* largest, int n) {
+  using scan = cub::BlockScan<int, 64>;
+  __shared__ typename scan::TempStorage room;
+  running before{100}, by_two{0};
+  auto highest = [most = -1](int tile) mutable { const int old = most; most = max(most, tile); return old; };
+  for (int first = 0; first < n; first += 64) {
+    const int i = first + threadIdx.x, mine = i < n ? in[i] : 0;
+    int result;
+    scan(room).ExclusiveSum(mine, result, before); __syncthreads();
+    if (i < n) exclusive[i] = result;
+    scan(room).InclusiveScan(mine, result, cub::Max(), highest); __syncthreads();
+    if (i < n) largest[i] = result;
+  }
+  for (int first = 0; first < n; first += 128) {
+    int items[2];
+    for (int k = 0; k < 2; ++k) items[k] = first + 2 * threadIdx.x + k < n ? in[first + 2 * threadIdx.x + k] : 0;
+    scan(room).InclusiveSum(items, items, by_two); __syncthreads();
+    for (int k = 0; k < 2; ++k) if (first + 2 * threadIdx.x + k < n) inclusive[first + 2 * threadIdx.x + k] = items[k];
+  }
+}
+__global__ void add_one(unsigned short* word) {
+  unsigned short seen = *word, assumed;
+  do {
+    assumed = seen;
+    seen = atomicCAS(word, assumed, (unsigned short)(assumed + 3));
+  } while (seen != assumed);
+}
+__global__ void hyperbolic(float* out) { *out = __tanhf(0.f) + 2.5f; }
+int main() {
+  nvtxEventAttributes_t range = {};
+  range.payloadType = NVTX_PAYLOAD_TYPE_INT64; range.payload.llValue = 3;
+  const nvtxRangeId_t started = nvtxRangeStartEx(&range);
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("domain");
+  nvtxDomainRangePushEx(domain, &range); nvtxDomainRangePop(domain); nvtxRangeEnd(started);
+  const int n = 300;
+  int *in, *a, *b, *c, *number;
+  cudaMallocManaged(&in, n * 4); cudaMallocManaged(&a, n * 4); cudaMallocManaged(&b, n * 4);
+  cudaMallocManaged(&c, n * 4); cudaMallocManaged(&number, 4);
+  for (int i = 0; i < n; ++i) in[i] = i * 7 % 64 + i / 2;
+  prefixes<<<1, 64>>>(in, a, b, c, n); cudaDeviceSynchronize();
+  int wrong = 0;
+  for (int i = 0, sum = 0, most = -1; i < n; ++i) {
+    wrong += a[i] != 100 + sum;
+    most = in[i] > most ? in[i] : most;
+    wrong += b[i] != (sum += in[i]);
+    wrong += c[i] != most;
+  }
+  printf("scans %d", wrong);
+  void* room = nullptr; size_t bytes = 0;
+  const auto call = [&](const auto& f) { room = nullptr; f(); cudaMalloc(&room, bytes); f(); cudaFree(room); };
+  cub::TransformInputIterator<int, twice, int*> doubled(in, twice());
+  call([&] { return cub::DeviceReduce::Sum(room, bytes, doubled, number, n); });
+  printf(", doubled %d", *number - 2 * (b[n - 1]));
+  call([&] { return cub::DevicePartition::If(room, bytes, in, a, number, n, [](int x) { return x > 99; }); });
+  printf(", %d parts %d %d", *number, a[0], a[n - 1] == in[0]);
+  call([&] { return cub::DeviceMergeSort::SortKeys(room, bytes, a, n, [](int x, int y) { return x > y; }); });
+  printf(", sorted %d", a[0] >= a[1] && a[n - 2] >= a[n - 1]);
+  cub::DeviceFor::Bulk(n, [a] __device__(int i) { a[i] = i; }); cudaDeviceSynchronize();
+  printf(", bulk %d", a[n - 1]);
+  float* sum; cudaMallocManaged(&sum, 4); hyperbolic<<<1, 1>>>(sum); cudaDeviceSynchronize();
+  printf(", tanh %g", *sum);
+  unsigned short* words; cudaMalloc(&words, 8); cudaMemset(words, 0, 8);
+  add_one<<<2, 64>>>(words + 1);
+  unsigned short counted[4]; cudaMemcpy(counted, words, 8, cudaMemcpyDeviceToHost);
+  const thrust::complex<float> z(3, 4);
+  printf(", words %d %d %d, complex %g %g %g\n", counted[0], counted[1], counted[2], thrust::abs(z), thrust::norm(z),
+         thrust::conj(z).imag());
+}
+)cuda";
+
 }  // namespace
 
 TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses what it refuses") {
@@ -116,4 +201,14 @@ TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses 
   // A fault within the library is one of the call.
   lab::test::expect(lab::test::emulate({source, "--", "too far"}), 9,
                     {"fault: ", "blas.cu:76: in a library's kernel, ", "reads 4 bytes at "});
+}
+
+TEST_CASE("CUB's scans behind a prefix and its algorithms, 16-bit words and complex numbers") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "collectives.cu").string();
+  lab::test::put(source, collectives);
+  const std::string expected =
+      "scans 0, doubled 0, 163 parts 103 1, sorted 1, bulk 299, tanh 2.5, words 0 384 0, complex 5 25 -4";
+  lab::test::expect(lab::test::emulate({source}), 0, {expected});
+  if (LAB_WITH_OBSERVED) lab::test::expect(lab::test::emulate({"--observe", source}), 0, {expected});
 }

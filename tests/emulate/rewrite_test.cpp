@@ -119,12 +119,21 @@ TEST_CASE("words and line ends that nvcc alone takes become the compiler's") {
   CHECK(rewrite_cuda(literal).text == literal);
 }
 
+TEST_CASE("a member function of a kernel's own class may be defaulted or deleted") {
+  const std::string source =
+      "__lab_device__ void f() { struct A { int x; bool operator==(const A&) const = default; "
+      "bool operator<(const A&) const noexcept = delete; }; }";
+  CHECK(contains(rewrite_cuda(source).text,
+                 "const = default; bool operator<(const A&) const noexcept = delete;"));
+}
+
 TEST_CASE("what is not emulated is refused with its line") {
   const auto refused = [](const std::string& source) {
     const auto result = rewrite_cuda("# 1 \"a.cu\"\n" + source);
     return result.refused.empty() ? std::string() : result.refused.front().message;
   };
   CHECK(contains(refused("cudaMipmappedArray_t a;"), "mipmaps"));
+  CHECK(contains(refused("float4 four = tex2Dgather<float4>(t, 1, 1, 0);"), "gathers of textures"));
   CHECK(contains(refused("cudaIpcMemHandle_t h;"), "one process"));
   CHECK(contains(refused("__cluster_barrier_wait();"), "clusters"));
   CHECK(contains(refused("void f() { k<<<1, 2>>>; }"), "parentheses"));

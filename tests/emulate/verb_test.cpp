@@ -657,6 +657,16 @@ TEST_CASE("what cannot be compiled is refused with its line, and leaves nothing 
       "1>>>(); "
       "}\n");
   expect(emulate({source}), 2, {"bad.cu:3: this inline PTX is not emulated"});
+  put(source,
+      "#include <cub/cub.cuh>\n__global__ void k() {\n  cub::BlockHistogram<int, 32, 1, 8> h;\n  "
+      "cub::DeviceNone::Sum();\n"
+      "}\nint main() { k<<<1, 1>>>(); cuMemGetAddressRange(nullptr, nullptr, 0); }\n");
+  expect(emulate({source}), 2,
+         {"bad.cu:3", "the emulator has no cuMemGetAddressRange; ",
+          "the emulator has no cub::BlockHistogram; docs/emulate.md lists what it has",
+          "the emulator has no cub::DeviceNone; "});
+  put(source, "#include <thrust/nothing/here.h>\nint main() {}\n");
+  expect(emulate({source}), 2, {"bad.cu:1", "the emulator has no thrust/nothing/here.h; "});
   put(source, "#include <cuda_fp8.h>\n__nv_fp8_e4m3 x;\nint main() {}\n");
   expect(emulate({source}), 2, {"bad.cu:2: __nv_fp8_e4m3: numbers of 8 bits"});
   expect(emulate({(directory / "none.cu").string()}), 2, {"none.cu"});
@@ -739,6 +749,16 @@ TEST_CASE("emulate: 64 KiB of constant memory, and no more") {
           "constant.cu:1: one: 80000"});
   expect(with("namespace n {\n__constant__ const float a[16384] = {1}, b;\n}"), 2,
          {"65540 bytes", "constant.cu:2: a: 65536 bytes", "constant.cu:2: b: 4 bytes"});
+  expect(with("__constant__ struct { char all[65536]; } a = {};\n__constant__ struct named { int x; } b = "
+              "{7}, c;"),
+         2,
+         {"65544 bytes", "constant.cu:1: a: 65536 bytes", "constant.cu:2: b: 4 bytes",
+          "constant.cu:2: c: 4 bytes"});
+  expect(with("enum class colour : int { red };\nstruct plain { int x; };\n__constant__ enum shade : int { "
+              "dark } s;\n"
+              "__constant__ struct plain d = {7}, e{8};\n__device__ union { int n; float f; } u;\n"
+              "__constant__ class alignas(16) { public: int x; } aligned;"),
+         0, {});
   expect(with("static __constant__ char all[65536]; extern __constant__ int other[100000];"), 0, {});
 }
 

@@ -558,7 +558,23 @@ __forceinline__ double erfcx(double a) {
   return std::exp(a * a) * std::erfc(a);
 }
 
+__forceinline__ float __tanhf(float a) noexcept {
+  return tanhf(a);
+}
+
 // ---- atomics
+
+__forceinline__ unsigned short atomicCAS(unsigned short* address, unsigned short expected,
+                                         unsigned short desired) {
+  const unsigned short words[] = {expected, desired};
+  return lab::emulator::change_word(
+      address,
+      [](unsigned short old, const void* with) {
+        const auto* const change = static_cast<const unsigned short*>(with);
+        return old == change[0] ? change[1] : old;
+      },
+      words);
+}
 
 // A block's scope is within the device's, and that within the system's.
 #define LAB_EMULATOR_SCOPES(name)                                    \

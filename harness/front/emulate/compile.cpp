@@ -18,6 +18,7 @@
 #include "harness/front/emulate/rewrite.hpp"
 #include "harness/front/emulate/tokens.hpp"
 #include "harness/front/emulate/toolchain.hpp"
+#include "harness/front/output/regular_expression.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 
@@ -115,6 +116,34 @@ std::string first_lines(const std::string& text) {
   return shown;
 }
 
+// The parts of CUDA's libraries that the compiler has looked for in vain, each with a line to be shown.
+std::string missing_parts(const std::string& output) {
+  const std::string library = "((?:cub|thrust|cuda|cooperative_groups|nvcuda)(?:::\\w+)*)";
+  const std::string of_namespace =
+      ".* error: '(\\w+)[^']*' (?:in namespace|is not a member of) '" + library + "'.*";
+  const std::string undeclared = ".* error: '" + library + "::(\\w+)' has not been declared.*";
+  const std::string function =
+      ".* error: '((?:cu|cuda|cublas|cufft|curand|nvtx)[A-Z]\\w*)' was not declared in this scope.*";
+  const std::string header = ".* error: ((?:cub|thrust|cuda|cooperative_groups)/[\\w/.]+): No such file.*";
+  std::set<std::string> names;
+  std::istringstream stream(replaced(output, "\u2018|\u2019", "'"));
+  for (std::string line; std::getline(stream, line);) {
+    constexpr std::size_t longest = 1000;
+    if (line.size() > longest || line.find(" error: ") == std::string::npos) continue;
+    if (const auto found = matched_groups(line, of_namespace); !found.empty())
+      names.insert(found[2] + "::" + found[1]);
+    if (const auto found = matched_groups(line, undeclared); !found.empty())
+      names.insert(found[1] + "::" + found[2]);
+    for (const std::string& pattern : {function, header}) {
+      if (const auto found = matched_groups(line, pattern); !found.empty()) names.insert(found[1]);
+    }
+  }
+  std::string text;
+  for (const std::string& name : names)
+    text += fmt::format("\nthe emulator has no {}; docs/emulate.md lists what it has", name);
+  return text;
+}
+
 // The memory that the processes which are started in this scope may have.
 class memory_limit {
  public:
@@ -138,8 +167,9 @@ void run_compiler(const std::vector<std::string>& command, std::chrono::seconds 
   const command_result result = run_command(command, time_limit);
   if (!result.ending.is_success()) {
     throw usage_error(fmt::format(
-        "{}:\n{}", what,
-        result.output.empty() ? "the compiler " + result.ending.description() : first_lines(result.output)));
+        "{}:\n{}{}", what,
+        result.output.empty() ? "the compiler " + result.ending.description() : first_lines(result.output),
+        missing_parts(result.output)));
   }
 }
 

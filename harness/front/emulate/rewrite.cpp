@@ -56,6 +56,7 @@ constexpr std::array refused_words{
     refused_word{"cudaGraphConditionalHandle*", conditional_graphs},
     refused_word{"cudaGraphAddMemAllocNode", graph_memory},
     refused_word{"cudaGraphAddMemFreeNode", graph_memory},
+    refused_word{"tex2Dgather", "gathers of textures are not emulated; fetch the four elements with tex2D()"},
     refused_word{"cudaMipmappedArray_t", mipmaps},
     refused_word{"cudaMallocMipmappedArray", mipmaps},
     refused_word{"__nv_fp8*", narrow_numbers},
@@ -422,13 +423,14 @@ class rewriter {
     int angles = 0;
     bool in_value = false;
     for (std::size_t at = statement; at <= end && at < tokens_.size(); ++at) {
+      if (!in_value) at = end_of_class(at);
       const std::string_view text = tokens_[at].text;
       if (!in_value && text == "<") ++angles;
       if (!in_value && text == ">") --angles;
       if (angles <= 0 && !in_value && at > statement + 1 &&
           (text == "[" || text == "=" || text == "{" || text == "," || text == ";")) {
         const bool is_typed = is_identifier(at - 2) || is(at - 2, "*") || is(at - 2, "&") ||
-                              is(at - 2, ">") || is(at - 2, ",") || is(at - 2, ")");
+                              is(at - 2, ">") || is(at - 2, ",") || is(at - 2, ")") || is(at - 2, "}");
         if (is_identifier(at - 1) && is_typed) names.push_back(at - 1);
       }
       if (angles <= 0 && text == ",") in_value = false;
@@ -436,6 +438,23 @@ class rewriter {
       if ((text == "(" || text == "[" || text == "{") && partner_[at] != no_token) at = partner_[at];
     }
     return names;
+  }
+
+  // The closing brace of the class or the enumeration that is defined at `at`; `at` where none is.
+  [[nodiscard]] std::size_t end_of_class(std::size_t at) const {
+    if (!is(at, "struct") && !is(at, "class") && !is(at, "union") && !is(at, "enum")) return at;
+    std::size_t next = at + 1;
+    while (is_identifier(next) || is(next, "::") || is(next, "(") || is(next, "[")) {
+      if ((is(next, "(") || is(next, "[")) && partner_[next] == no_token) return at;
+      next = (is_identifier(next) || is(next, "::") ? next : partner_[next]) + 1;
+    }
+    const bool has_bases = is(next, ":");
+    // struct S s{1}; has a name and a variable
+    const bool has_variable = !has_bases && next > at + 2 && is_identifier(next - 1) &&
+                              is_identifier(next - 2) && !is(next - 1, "final") && !is(next - 2, "class") &&
+                              !is(next - 2, "struct");
+    while (has_bases && next < tokens_.size() && !is(next, "{") && !is(next, ";")) ++next;
+    return !has_variable && is(next, "{") && partner_[next] != no_token ? partner_[next] : at;
   }
 
   void note_name(std::size_t at, name_kind kind) {
@@ -1274,7 +1293,8 @@ class rewriter {
     }
     const bool is_one_number = end == begin + 1 && !is_identifier(begin);
     if (end >= tokens_.size() || end == begin || is_one_number || !may_be_floating || is(begin, "{") ||
-        is(begin, "throw") || is(begin, "__null") || is(begin, "nullptr") || (has_angle && is(end, ",")))
+        is(begin, "throw") || is(begin, "default") || is(begin, "delete") || is(begin, "__null") ||
+        is(begin, "nullptr") || (has_angle && is(end, ",")))
       return end;
     insert(tokens_[begin].offset, function + "(");
     insert(tokens_[end].offset, ")");

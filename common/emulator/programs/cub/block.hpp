@@ -180,8 +180,57 @@ class BlockScan {
   void ExclusiveSum(const In& in, Out& out, T& whole, place where = place::here()) {
     ExclusiveScan(in, out, T{}, cub::Sum(), whole, where);
   }
+  // Behind what `prefix` returns to the block's first thread when its first warp has told it the whole.
+  template <class In, class Out, class Combine, class Prefix>
+  requires std::is_invocable_r_v<T, Prefix&, T>
+  void InclusiveScan(const In& in, Out& out, Combine combine, Prefix& prefix, place where = place::here()) {
+    scan_behind(in, out, combine, prefix, true, where);
+  }
+  template <class In, class Out, class Combine, class Prefix>
+  requires std::is_invocable_r_v<T, Prefix&, T>
+  void ExclusiveScan(const In& in, Out& out, Combine combine, Prefix& prefix, place where = place::here()) {
+    scan_behind(in, out, combine, prefix, false, where);
+  }
+  template <class In, class Out, class Prefix>
+  requires std::is_invocable_r_v<T, Prefix&, T>
+  void InclusiveSum(const In& in, Out& out, Prefix& prefix, place where = place::here()) {
+    scan_behind(in, out, cub::Sum(), prefix, true, where);
+  }
+  template <class In, class Out, class Prefix>
+  requires std::is_invocable_r_v<T, Prefix&, T>
+  void ExclusiveSum(const In& in, Out& out, Prefix& prefix, place where = place::here()) {
+    scan_behind(in, out, cub::Sum(), prefix, false, where);
+  }
 
  private:
+  // values_[threads] takes the prefix.
+  template <class In, class Out, class Combine, class Prefix>
+  void scan_behind(const In& in, Out& out, Combine combine, Prefix& prefix, bool is_inclusive, place where) {
+    constexpr int items = std::is_array_v<In> ? static_cast<int>(std::extent_v<In>) : 1;
+    const auto item = [](auto& all, int i) -> auto& {
+      if constexpr (std::is_array_v<In>) {
+        return all[i];
+      } else {
+        return all;
+      }
+    };
+    T sum = item(in, 0);
+    for (int i = 1; i < items; ++i) sum = combine(sum, item(in, i));
+    const lab::emulator::collective_use use(storage_.use, false, where);
+    scan(sum, combine, where);
+    const unsigned thread = thread_of_block();
+    if (thread < 32) {
+      const T first = prefix(values_[threads - 1]);
+      if (thread == 0) values_[threads] = first;
+    }
+    lab::emulator::wait_at_barrier(false, where);
+    T before = thread == 0 ? values_[threads] : combine(values_[threads], values_[thread - 1]);
+    for (int i = 0; i < items; ++i) {
+      const T next = combine(before, item(in, i));  // out may be in
+      item(out, i) = is_inclusive ? next : before;
+      before = next;
+    }
+  }
   template <class Combine>
   void scan(T value, Combine combine, place where) {
     const unsigned thread = thread_of_block();

@@ -96,6 +96,18 @@ struct DeviceSegmentedReduce {
                          Begins begins, Ends ends, cudaStream_t = nullptr) {
     return Reduce(temporary, bytes, in, out, segments, begins, ends, cub::Sum(), thrust::value_of<In>{});
   }
+  template <class In, class Out, class Begins, class Ends>
+  static cudaError_t Max(void* temporary, std::size_t& bytes, In in, Out out, std::ptrdiff_t segments,
+                         Begins begins, Ends ends, cudaStream_t = nullptr) {
+    return Reduce(temporary, bytes, in, out, segments, begins, ends, cub::Max(),
+                  std::numeric_limits<thrust::value_of<In>>::lowest());
+  }
+  template <class In, class Out, class Begins, class Ends>
+  static cudaError_t Min(void* temporary, std::size_t& bytes, In in, Out out, std::ptrdiff_t segments,
+                         Begins begins, Ends ends, cudaStream_t = nullptr) {
+    return Reduce(temporary, bytes, in, out, segments, begins, ends, cub::Min(),
+                  std::numeric_limits<thrust::value_of<In>>::max());
+  }
 };
 
 struct DeviceScan {
@@ -261,6 +273,97 @@ struct DeviceSelect {
   }
 };
 
+// What is selected comes first, and the others behind it from the last to the first.
+struct DevicePartition {
+  template <class In, class Flags, class Out, class Number>
+  static cudaError_t Flagged(void* temporary, std::size_t& bytes, In in, Flags flags, Out out, Number number,
+                             std::ptrdiff_t count, cudaStream_t = nullptr) {
+    return partition(temporary, bytes, in, out, number, count,
+                     [=](std::ptrdiff_t i) { return static_cast<bool>(thrust::raw_iterator(flags)[i]); });
+  }
+  template <class In, class Out, class Number, class Predicate>
+  static cudaError_t If(void* temporary, std::size_t& bytes, In in, Out out, Number number,
+                        std::ptrdiff_t count, Predicate predicate, cudaStream_t = nullptr) {
+    return partition(temporary, bytes, in, out, number, count, [=](std::ptrdiff_t i) {
+      return static_cast<bool>(predicate(thrust::raw_iterator(in)[i]));
+    });
+  }
+
+ private:
+  template <class In, class Out, class Number, class Selects>
+  static cudaError_t partition(void* temporary, std::size_t& bytes, In in, Out out, Number number,
+                               std::ptrdiff_t count, Selects selects) {
+    if (only_asks(temporary, bytes)) return cudaSuccess;
+    const lab::emulator::device_access access;
+    std::ptrdiff_t first = 0, last = count;
+    for (std::ptrdiff_t i = 0; i < count; ++i)
+      thrust::raw_iterator(out)[selects(i) ? first++ : --last] = thrust::raw_iterator(in)[i];
+    *thrust::raw_iterator(number) = first;
+    return cudaSuccess;
+  }
+};
+
+struct DeviceMergeSort {
+  template <class Keys, class Less>
+  static cudaError_t SortKeys(void* temporary, std::size_t& bytes, Keys keys, std::ptrdiff_t count, Less less,
+                              cudaStream_t = nullptr) {
+    if (!only_asks(temporary, bytes)) thrust::stable_sort(keys, keys + count, less);
+    return cudaSuccess;
+  }
+  template <class In, class Out, class Less>
+  static cudaError_t SortKeysCopy(void* temporary, std::size_t& bytes, In in, Out out, std::ptrdiff_t count,
+                                  Less less, cudaStream_t = nullptr) {
+    if (only_asks(temporary, bytes)) return cudaSuccess;
+    thrust::copy(in, in + count, out);
+    return SortKeys(temporary, bytes, out, count, less);
+  }
+  template <class Keys, class Values, class Less>
+  static cudaError_t SortPairs(void* temporary, std::size_t& bytes, Keys keys, Values values,
+                               std::ptrdiff_t count, Less less, cudaStream_t = nullptr) {
+    if (!only_asks(temporary, bytes)) thrust::stable_sort_by_key(keys, keys + count, values, less);
+    return cudaSuccess;
+  }
+  template <class Keys, class Less>
+  static cudaError_t StableSortKeys(void* temporary, std::size_t& bytes, Keys keys, std::ptrdiff_t count,
+                                    Less less, cudaStream_t = nullptr) {
+    return SortKeys(temporary, bytes, keys, count, less);
+  }
+  template <class Keys, class Values, class Less>
+  static cudaError_t StableSortPairs(void* temporary, std::size_t& bytes, Keys keys, Values values,
+                                     std::ptrdiff_t count, Less less, cudaStream_t = nullptr) {
+    return SortPairs(temporary, bytes, keys, values, count, less);
+  }
+};
+
+struct DeviceFor {
+  template <class Count, class Function>
+  static cudaError_t Bulk(Count count, Function function, cudaStream_t = nullptr) {
+    const lab::emulator::device_access access;
+    for (Count i = 0; i < count; ++i) function(i);
+    return cudaSuccess;
+  }
+  template <class In, class Function>
+  static cudaError_t ForEachN(In in, std::ptrdiff_t count, Function function, cudaStream_t = nullptr) {
+    thrust::for_each(in, in + count, function);
+    return cudaSuccess;
+  }
+  template <class In, class Function>
+  static cudaError_t ForEach(In first, In last, Function function, cudaStream_t = nullptr) {
+    return ForEachN(first, last - first, function);
+  }
+  // With temporary memory, which they do not need.
+  template <class Count, class Function>
+  static cudaError_t Bulk(void* temporary, std::size_t& bytes, Count count, Function function,
+                          cudaStream_t = nullptr) {
+    return only_asks(temporary, bytes) ? cudaSuccess : Bulk(count, function);
+  }
+  template <class In, class Function>
+  static cudaError_t ForEachN(void* temporary, std::size_t& bytes, In in, std::ptrdiff_t count,
+                              Function function, cudaStream_t = nullptr) {
+    return only_asks(temporary, bytes) ? cudaSuccess : ForEachN(in, count, function);
+  }
+};
+
 struct DeviceRunLengthEncode {
   template <class In, class Out, class Lengths, class Number>
   static cudaError_t Encode(void* temporary, std::size_t& bytes, In in, Out out, Lengths lengths,
@@ -293,9 +396,26 @@ using CountingInputIterator = thrust::counting_iterator<T>;
 template <class T, class Difference = std::ptrdiff_t>
 using ConstantInputIterator = thrust::constant_iterator<T>;
 template <class T, class Function, class In, class Difference = std::ptrdiff_t>
-class TransformInputIterator : public thrust::transform_iterator<Function, In> {
+class TransformInputIterator
+    : public thrust::random_access_facade<TransformInputIterator<T, Function, In, Difference>, T, T> {
  public:
-  TransformInputIterator(In in, Function function) : thrust::transform_iterator<Function, In>(in, function) {}
+  TransformInputIterator(In in, Function function)
+      : in_(thrust::raw_iterator(in)), function_(std::move(function)) {}
+  TransformInputIterator(const TransformInputIterator&) = default;
+  // As that of thrust::transform_iterator.
+  TransformInputIterator& operator=(const TransformInputIterator& other) {
+    in_ = other.in_;
+    this->at_ = other.at_;
+    return *this;
+  }
+  T element(std::ptrdiff_t n) const { return static_cast<T>(function_(in_[n])); }
+  std::ptrdiff_t distance_to(const TransformInputIterator& other) const {
+    return other.in_ + other.at_ - (in_ + this->at_);
+  }
+
+ private:
+  thrust::raw_iterator_t<In> in_;
+  Function function_;
 };
 
 struct CachingDeviceAllocator {
