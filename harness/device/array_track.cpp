@@ -228,7 +228,14 @@ class array_track final : public track, trial_cost {
     constexpr double of_block = emulated ? 4096 : 0;
     double blocks = std::max(2 * outputs <= given ? outputs : 0, rows_of(layout.output));
     for (const array_member& input : layout.inputs) blocks = std::max(blocks, rows_of(input));
-    return static_cast<double>(layout.terms) * outputs + of_input * given + of_block * blocks;
+    return terms_of(p, layout) * outputs + of_input * given + of_block * blocks;
+  }
+  // Where each output is worked out from the one before, its terms are not added up anew; only where they
+  // decay may a stage do that.
+  [[nodiscard]] double terms_of(const parameter_values& p, const array_layout& layout) const {
+    constexpr std::int64_t of_run = 16;
+    const bool in_order = !facts().goes_back && problem_->bind(nullptr, p)->facts().has_reference_run;
+    return static_cast<double>(in_order ? std::min(of_run, layout.terms) : layout.terms);
   }
   [[nodiscard]] double values(const parameter_values& p) const override { return values_of(layout_of(p)); }
   [[nodiscard]] double reach(const parameter_values& p) const override {

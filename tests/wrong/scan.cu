@@ -17,6 +17,7 @@ enum class mistake {
   always_inclusive,
   first_of_tile,  // an exclusive tile begins with the neutral element
   carry_in_32_bits,
+  late_carry_in_32_bits,  // behind 20 000 values
   tail_left_out,
   no_wait  // for the bulk copy of a tile
 };
@@ -58,7 +59,9 @@ __global__ void scan_kernel(const T* values, T* results, std::int64_t n, bool in
     if (i < n) results[i] = is_alone ? in_tile : combine(carry, in_tile);
     if (which != mistake::no_carry)
       carry = combine(carry, buffers[from][which == mistake::carry_lags ? tile - 2 : tile - 1]);
-    if (which == mistake::carry_in_32_bits && sizeof(T) == 8) carry = static_cast<T>(static_cast<int>(carry));
+    const bool is_cut =
+        which == mistake::carry_in_32_bits || (which == mistake::late_carry_in_32_bits && first > 20'000);
+    if (is_cut && sizeof(T) == 8) carry = static_cast<T>(static_cast<int>(carry));
     __syncthreads();
     if (which == mistake::no_wait && first + tile <= n) landed.wait(static_cast<unsigned>(first / tile));
   }
@@ -107,6 +110,8 @@ MISTAKE(swapped_operands, failure_kind::wrong, "wrong at index", "the later valu
 MISTAKE(always_inclusive, failure_kind::wrong, "kind=exclusive", "takes exclusive for inclusive");
 MISTAKE(first_of_tile, failure_kind::wrong, "wrong at index 256", "no carry in a tile's first result");
 MISTAKE(carry_in_32_bits, failure_kind::wrong, "wrong at index", "carries 32 bits");
+MISTAKE(late_carry_in_32_bits, failure_kind::wrong, on_emulator("wrong at index"),
+        "carries 32 bits, but not soon");
 MISTAKE(tail_left_out, failure_kind::unwritten, "was never written", "scans whole vectors alone");
 MISTAKE(no_wait, failure_kind::wrong, on_emulator("wrong at index"), "scans what has not landed");
 
