@@ -39,7 +39,8 @@ import track_notes
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "counters.md"
-RECORD = ROOT / "reports" / "h100" / "counters.json"
+# Of the same architecture. What the first has not counted, the second has.
+RECORDS = [ROOT / "reports" / device / "counters.json" for device in ("h100", "h200")]
 CLASSICS = ROOT / "reports" / "h100" / "classics.json"
 EXPLAINED = ROOT / "reports" / "counters_explained.json"
 CATALOGUE = json.loads((ROOT / "harness" / "counters.json").read_text(encoding="utf-8"))["counters"]
@@ -47,7 +48,6 @@ CATALOGUE = json.loads((ROOT / "harness" / "counters.json").read_text(encoding="
 METRICS = {one["label"]: one["name"] for one in CATALOGUE if "column" in one and one["name"].endswith(".sum")}
 # So that a grid of another size is seen for what it is; the mean where a stage launches several kernels.
 BLOCKS = {one["label"]: one["name"] for one in CATALOGUE if one["name"] == "launch__grid_size"}
-DEFAULT_MULTIPROCESSORS = 132
 # Kernels of a library that a stage calls on a GPU, and not on the emulator.
 LIBRARY_KERNELS = ("cub", "DeviceScan")
 
@@ -216,13 +216,13 @@ class Comparison:
     def table(self, head, metrics, modelled, counted, device, differing=False):
         """Of all that is modelled or counted, or `differing` alone, below how many there are."""
         real_of = {identity(row): row["metrics"] for row in counted}
-        figures = 0
+        figures, not_counted = 0, []
         lines = [f"| {head} | counter | modelled | Nsight Compute, {device} | why they differ |", "| --- | --- | ---: | ---: | --- |"]
         for row in modelled:
             real_metrics = real_of.get(identity(row))
             if real_metrics is None:
-                self.unexplained.append(f"{row['kernel']}: not in the record")
-                real_metrics = {}
+                not_counted.append(row["kernel"])
+                continue
             parameters = ", ".join(f"{name} = {value}" for name, value in row["parameters"].items())
             name = row["kernel"] + (f" ({parameters})" if parameters else "")
             for short, metric in metrics.items():
@@ -235,6 +235,8 @@ class Comparison:
                     lines.append(f"| {name} | {short} | {model:.10g} | {'' if real is None else f'{real:.10g}'} | {why} |")
         if differing:
             lines.append(f"\n{figures} figures are not 0, and those of all others are the same.")
+        if not_counted:
+            lines.append(f"\nNot counted yet: {', '.join(sorted(set(not_counted)))}.")
         return "\n".join(lines)
 
 
@@ -263,9 +265,12 @@ def main():
         record(build, options.record.resolve(), options.track)
         return 0
 
-    counted = json.loads(RECORD.read_text()) if RECORD.exists() else {"textbook": [], "stages": [], "device": None}
-    device = counted["device"]["name"].removeprefix("NVIDIA ") if counted["device"] else "not recorded yet"
-    multiprocessors = counted["device"]["multiprocessors"] if counted["device"] else DEFAULT_MULTIPROCESSORS
+    records = [json.loads(path.read_text()) for path in RECORDS]
+    counted = records[0]
+    of_first = {track_of(row) for row in counted["stages"]}
+    later = [row for row in records[1]["stages"] if track_of(row) not in of_first]
+    device = counted["device"]["name"].removeprefix("NVIDIA ")
+    multiprocessors = counted["device"]["multiprocessors"]
     environment = {**os.environ, "LAB_EMULATOR_MULTIPROCESSORS": str(multiprocessors)}
     comparison = Comparison(json.loads(EXPLAINED.read_text()))
     text = old = PAGE.read_text()
@@ -273,14 +278,15 @@ def main():
     classics = json.loads(CLASSICS.read_text())["kernels"]
     text = replaced(text, "classics", comparison.table("kernel", METRICS, textbook_modelled(build, "classics"), classics, device, differing=True))
     text = replaced(text, "stages", comparison.table("stage", {**BLOCKS, **METRICS}, stages(build, "emulator", environment),
-                                                     in_words(counted["stages"], listed(build, "emulator")["tracks"]), device, differing=True))
-    if counted["device"]:
-        where = (f"Counted on {counted['device']['name']} ({multiprocessors} multiprocessors), {counted['created'][:10]}, "
-                 f"{counted['program']}, {counted['profiler']}.")
-        later = {(track_of(row), row["program"]) for row in counted["stages"] if "program" in row}
-        where += "".join(f" {track}: {program}." for track, program in sorted(later))
-    else:
-        where = f"Modelled for a device of {multiprocessors} multiprocessors. Nothing is counted yet."
+                                                     in_words(counted["stages"] + later, listed(build, "emulator")["tracks"]), device, differing=True))
+    where = (f"Counted on {counted['device']['name']} ({multiprocessors} multiprocessors), {counted['created'][:10]}, "
+             f"{counted['program']}, {counted['profiler']}.")
+    others = {}
+    for row in counted["stages"]:
+        if "program" in row:
+            others.setdefault(row["program"], set()).add(track_of(row))
+    others[f"{records[1]['device']['name']}, {records[1]['created'][:10]}"] = {track_of(row) for row in later}
+    where += "".join(f" {', '.join(sorted(tracks))}: {words}." for words, tracks in others.items() if tracks)
     text = replaced(text, "counted on", where)
     for line in comparison.unexplained:
         print(f"not explained: {line}")
