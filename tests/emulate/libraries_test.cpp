@@ -134,7 +134,7 @@ int main() {
   nvtxEventAttributes_t range = {};
   range.payloadType = NVTX_PAYLOAD_TYPE_INT64; range.payload.llValue = 3;
   const nvtxRangeId_t started = nvtxRangeStartEx(&range);
-  const nvtxDomainHandle_t domain = nvtxDomainCreateA("domain");
+  const nvtxDomainHandle_t domain = nvtxDomainCreate("domain");
   nvtxDomainRangePushEx(domain, &range); nvtxDomainRangePop(domain); nvtxRangeEnd(started);
   const int n = 300;
   int *in, *a, *b, *c, *number;

@@ -662,11 +662,11 @@ TEST_CASE("what cannot be compiled is refused with its line, and leaves nothing 
       "cub::DeviceNone::Sum();\n"
       "}\nint main() { k<<<1, 1>>>(); cuMemGetAddressRange(nullptr, nullptr, 0); }\n");
   expect(emulate({source}), 2,
-         {"bad.cu:3", "the emulator has no cuMemGetAddressRange; ",
-          "the emulator has no cub::BlockHistogram; docs/emulate.md lists what it has",
-          "the emulator has no cub::DeviceNone; "});
+         {"bad.cu:3", "the emulator does not know cuMemGetAddressRange: ",
+          "the emulator does not know cub::BlockHistogram: it is misspelled, or not in docs/emulate.md",
+          "the emulator does not know cub::DeviceNone: "});
   put(source, "#include <thrust/nothing/here.h>\nint main() {}\n");
-  expect(emulate({source}), 2, {"bad.cu:1", "the emulator has no thrust/nothing/here.h; "});
+  expect(emulate({source}), 2, {"bad.cu:1", "the emulator does not know thrust/nothing/here.h: "});
   put(source, "#include <cuda_fp8.h>\n__nv_fp8_e4m3 x;\nint main() {}\n");
   expect(emulate({source}), 2, {"bad.cu:2: __nv_fp8_e4m3: numbers of 8 bits"});
   expect(emulate({(directory / "none.cu").string()}), 2, {"none.cu"});
@@ -758,6 +758,13 @@ TEST_CASE("emulate: 64 KiB of constant memory, and no more") {
               "dark } s;\n"
               "__constant__ struct plain d = {7}, e{8};\n__device__ union { int n; float f; } u;\n"
               "__constant__ class alignas(16) { public: int x; } aligned;"),
+         0, {});
+  // All of them are the device's.
+  expect(with("__constant__ struct named { int x; } b = {7}, c = {8};\n"
+              "__device__ struct other { int x; } t, *p;\n"
+              "__device__ enum { green } u = green, v[2] = {green};\nstruct plain { int x; };\n"
+              "plain f() { return {1}; }\n"
+              "__global__ void use(int* to) { p = &t; *to = b.x + c.x + p->x + u + v[1]; }"),
          0, {});
   expect(with("static __constant__ char all[65536]; extern __constant__ int other[100000];"), 0, {});
 }

@@ -140,7 +140,7 @@ std::string missing_parts(const std::string& output) {
   }
   std::string text;
   for (const std::string& name : names)
-    text += fmt::format("\nthe emulator has no {}; docs/emulate.md lists what it has", name);
+    text += fmt::format("\nthe emulator does not know {}: it is misspelled, or not in docs/emulate.md", name);
   return text;
 }
 

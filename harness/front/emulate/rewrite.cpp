@@ -298,23 +298,34 @@ class rewriter {
 
   // The names that the program declares in namespaces and classes, and what each of them is.
   void collect_names() {
+    struct open_brace {
+      bool is_class;
+      std::size_t statement;  // that has it
+    };
     std::size_t statement = 0;
-    std::vector<bool> is_class;
+    bool has_class = false;  // the statement, before its variables
+    std::vector<open_brace> open;
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
       const std::string_view text = tokens_[at].text;
-      const bool within_class = !is_class.empty() && is_class.back();
+      const bool within_class = !open.empty() && open.back().is_class;
       if (text == "(" || text == "[") {
         if (partner_[at] != no_token) at = partner_[at];
       } else if (text == ";") {
         collect_declaration(statement, at, within_class);
         statement = at + 1;
+        has_class = false;
       } else if (text == "}") {
-        if (!is_class.empty()) is_class.pop_back();
-        statement = at + 1;
+        has_class = within_class && has_variables(at);
+        statement = has_class ? open.back().statement : at + 1;
+        if (!open.empty()) open.pop_back();
       } else if (text == ":" && at > statement &&
                  (is(at - 1, "public") || is(at - 1, "private") || is(at - 1, "protected"))) {
         statement = at + 1;
       } else if (text == "{" && partner_[at] != no_token) {
+        if (has_class) {  // a value
+          at = partner_[at];
+          continue;
+        }
         if (is_declarative(statement, at)) {
           bool makes_class = false, makes_enumeration = false;
           for (std::size_t word = statement; word < at; ++word) {
@@ -324,10 +335,11 @@ class rewriter {
           if (makes_enumeration) {
             for (std::size_t word = at; word < partner_[at]; ++word) note_name(word, name_kind::other);
             at = partner_[at];
-            statement = at + 1;
+            has_class = has_variables(at);
+            if (!has_class) statement = at + 1;
             continue;
           }
-          is_class.push_back(makes_class);
+          open.push_back({makes_class, statement});
           statement = at + 1;
           continue;
         }
@@ -342,6 +354,13 @@ class rewriter {
         statement = at + 1;
       }
     }
+  }
+
+  // Whether the definition of a class or an enumeration that ends at `brace` declares variables as well.
+  [[nodiscard]] bool has_variables(std::size_t brace) const {
+    std::size_t next = brace + 1;
+    while (is(next, "*") || is(next, "&") || is(next, "const")) ++next;
+    return is_identifier(next) && !is(next + 1, "(") && !is(next + 1, "::");
   }
 
   // Of a declaration with parameters; no_token if it has none.

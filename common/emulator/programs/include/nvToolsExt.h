@@ -71,15 +71,24 @@ inline void nvtxMarkA(const char*) {}
 inline void nvtxMarkEx(const nvtxEventAttributes_t*) {}
 inline void nvtxInitialize(const void*) {}
 inline void nvtxNameOsThreadA(std::uint32_t, const char*) {}
+inline void nvtxNameOsThread(std::uint32_t, const char*) {}
 inline void nvtxNameCategoryA(std::uint32_t, const char*) {}
+inline void nvtxNameCategory(std::uint32_t, const char*) {}
 
 inline nvtxDomainHandle_t nvtxDomainCreateA(const char*) {
+  return nullptr;
+}
+inline nvtxDomainHandle_t nvtxDomainCreate(const char*) {
   return nullptr;
 }
 inline void nvtxDomainDestroy(nvtxDomainHandle_t) {}
 inline nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t, const char*) {
   return nullptr;
 }
+inline nvtxStringHandle_t nvtxDomainRegisterString(nvtxDomainHandle_t, const char*) {
+  return nullptr;
+}
+inline void nvtxDomainNameCategory(nvtxDomainHandle_t, std::uint32_t, const char*) {}
 inline void nvtxDomainNameCategoryA(nvtxDomainHandle_t, std::uint32_t, const char*) {}
 inline int nvtxDomainRangePushEx(nvtxDomainHandle_t, const nvtxEventAttributes_t*) {
   return 0;
