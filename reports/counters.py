@@ -219,17 +219,17 @@ class Comparison:
         figures, not_counted = 0, []
         lines = [f"| {head} | counter | modelled | Nsight Compute, {device} | why they differ |", "| --- | --- | ---: | ---: | --- |"]
         for row in modelled:
-            real_metrics = real_of.get(identity(row))
-            if real_metrics is None:
-                not_counted.append(row["kernel"])
-                continue
             parameters = ", ".join(f"{name} = {value}" for name, value in row["parameters"].items())
             name = row["kernel"] + (f" ({parameters})" if parameters else "")
+            real_metrics = real_of.get(identity(row))
+            if real_metrics is None:
+                not_counted.append(name)
+                continue
             for short, metric in metrics.items():
                 model, real = row["metrics"].get(metric) or 0, real_metrics.get(metric)
                 if not model and not real:
                     continue
-                figures += 1
+                figures += real is not None
                 why = self.difference(row["kernel"], metric, model, real)
                 if not differing or why:
                     lines.append(f"| {name} | {short} | {model:.10g} | {'' if real is None else f'{real:.10g}'} | {why} |")
@@ -277,8 +277,14 @@ def main():
     text = replaced(text, "textbook", comparison.table("example", METRICS, textbook_modelled(build), counted["textbook"], device))
     classics = json.loads(CLASSICS.read_text())["kernels"]
     text = replaced(text, "classics", comparison.table("kernel", METRICS, textbook_modelled(build, "classics"), classics, device, differing=True))
-    text = replaced(text, "stages", comparison.table("stage", {**BLOCKS, **METRICS}, stages(build, "emulator", environment),
-                                                     in_words(counted["stages"] + later, listed(build, "emulator")["tracks"]), device, differing=True))
+    tracks = listed(build, "emulator")["tracks"]
+    modelled = {False: [], True: []}
+    of_later = {track_of(row) for row in later}
+    for row in stages(build, "emulator", environment):
+        modelled[track_of(row) in of_later].append(row)
+    tables = [comparison.table("stage", {**BLOCKS, **METRICS}, modelled[is_later], in_words(rows, tracks), one["device"]["name"].removeprefix("NVIDIA "), differing=True)
+              for is_later, rows, one in ((False, counted["stages"], counted), (True, later, records[1]))]
+    text = replaced(text, "stages", "\n\n".join(tables))
     where = (f"Counted on {counted['device']['name']} ({multiprocessors} multiprocessors), {counted['created'][:10]}, "
              f"{counted['program']}, {counted['profiler']}.")
     others = {}

@@ -132,7 +132,7 @@ const registration<problem> registered{LAB_PATH,
                                               return static_cast<std::size_t>(blocks_of(bytes_of(p))) *
                                                      sizeof(double);
                                             },
-                                        // From four of them on a second kernel is needed.
+                                        // Above four of them, or two of float64, a second kernel is needed.
                                         .tile = load_bytes / 4,
                                         .relative_error = relative_error,
                                         .traits = {.minimum_compute_capability = 90}}};
