@@ -142,6 +142,10 @@ def in_words(rows, tracks):
     ]
 
 
+def device_of(document):
+    return document["device"]["name"].removeprefix("NVIDIA ")
+
+
 def identity(row):
     return row["kernel"], json.dumps(row["parameters"], sort_keys=True)
 
@@ -265,34 +269,35 @@ def main():
         record(build, options.record.resolve(), options.track)
         return 0
 
-    records = [json.loads(path.read_text()) for path in RECORDS]
-    counted = records[0]
+    counted, second = (json.loads(path.read_text()) for path in RECORDS)
     of_first = {track_of(row) for row in counted["stages"]}
-    later = [row for row in records[1]["stages"] if track_of(row) not in of_first]
-    device = counted["device"]["name"].removeprefix("NVIDIA ")
+    later = [row for row in second["stages"] if track_of(row) not in of_first]
+    of_later = {track_of(row) for row in later}
     multiprocessors = counted["device"]["multiprocessors"]
     environment = {**os.environ, "LAB_EMULATOR_MULTIPROCESSORS": str(multiprocessors)}
     comparison = Comparison(json.loads(EXPLAINED.read_text()))
     text = old = PAGE.read_text()
-    text = replaced(text, "textbook", comparison.table("example", METRICS, textbook_modelled(build), counted["textbook"], device))
+    text = replaced(text, "textbook", comparison.table("example", METRICS, textbook_modelled(build), counted["textbook"], device_of(counted)))
     classics = json.loads(CLASSICS.read_text())["kernels"]
-    text = replaced(text, "classics", comparison.table("kernel", METRICS, textbook_modelled(build, "classics"), classics, device, differing=True))
+    text = replaced(text, "classics", comparison.table("kernel", METRICS, textbook_modelled(build, "classics"), classics, device_of(counted), differing=True))
     tracks = listed(build, "emulator")["tracks"]
-    modelled = {False: [], True: []}
-    of_later = {track_of(row) for row in later}
-    for row in stages(build, "emulator", environment):
-        modelled[track_of(row) in of_later].append(row)
-    tables = [comparison.table("stage", {**BLOCKS, **METRICS}, modelled[is_later], in_words(rows, tracks), one["device"]["name"].removeprefix("NVIDIA "), differing=True)
-              for is_later, rows, one in ((False, counted["stages"], counted), (True, later, records[1]))]
-    text = replaced(text, "stages", "\n\n".join(tables))
+    modelled = stages(build, "emulator", environment)
+
+    def of_stages(rows, real, document):
+        return comparison.table("stage", {**BLOCKS, **METRICS}, rows, in_words(real, tracks), device_of(document), differing=True)
+
+    of_both = [of_stages([row for row in modelled if track_of(row) not in of_later], counted["stages"], counted),
+               of_stages([row for row in modelled if track_of(row) in of_later], later, second)]
+    text = replaced(text, "stages", "\n\n".join(of_both))
     where = (f"Counted on {counted['device']['name']} ({multiprocessors} multiprocessors), {counted['created'][:10]}, "
              f"{counted['program']}, {counted['profiler']}.")
     others = {}
     for row in counted["stages"]:
         if "program" in row:
             others.setdefault(row["program"], set()).add(track_of(row))
-    others[f"{records[1]['device']['name']}, {records[1]['created'][:10]}"] = {track_of(row) for row in later}
-    where += "".join(f" {', '.join(sorted(tracks))}: {words}." for words, tracks in others.items() if tracks)
+    if later:
+        others[f"{second['device']['name']}, {second['created'][:10]}"] = of_later
+    where += "".join(f" {', '.join(sorted(of_words))}: {words}." for words, of_words in others.items())
     text = replaced(text, "counted on", where)
     for line in comparison.unexplained:
         print(f"not explained: {line}")

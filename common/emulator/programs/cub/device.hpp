@@ -298,7 +298,7 @@ struct DevicePartition {
     std::ptrdiff_t first = 0, last = count;
     for (std::ptrdiff_t i = 0; i < count; ++i)
       thrust::raw_iterator(out)[selects(i) ? first++ : --last] = thrust::raw_iterator(in)[i];
-    *thrust::raw_iterator(number) = first;
+    write_one(number, first);
     return cudaSuccess;
   }
 };
@@ -395,28 +395,18 @@ template <class T, class Difference = std::ptrdiff_t>
 using CountingInputIterator = thrust::counting_iterator<T>;
 template <class T, class Difference = std::ptrdiff_t>
 using ConstantInputIterator = thrust::constant_iterator<T>;
-template <class T, class Function, class In, class Difference = std::ptrdiff_t>
-class TransformInputIterator
-    : public thrust::random_access_facade<TransformInputIterator<T, Function, In, Difference>, T, T> {
- public:
-  TransformInputIterator(In in, Function function)
-      : in_(thrust::raw_iterator(in)), function_(std::move(function)) {}
-  TransformInputIterator(const TransformInputIterator&) = default;
-  // As that of thrust::transform_iterator.
-  TransformInputIterator& operator=(const TransformInputIterator& other) {
-    in_ = other.in_;
-    this->at_ = other.at_;
-    return *this;
+// What a function gives, as a T.
+template <class T, class Function>
+struct converted_result {
+  Function function;
+  converted_result(Function of) : function(std::move(of)) {}
+  template <class Value>
+  T operator()(Value&& value) const {
+    return static_cast<T>(function(std::forward<Value>(value)));
   }
-  T element(std::ptrdiff_t n) const { return static_cast<T>(function_(in_[n])); }
-  std::ptrdiff_t distance_to(const TransformInputIterator& other) const {
-    return other.in_ + other.at_ - (in_ + this->at_);
-  }
-
- private:
-  thrust::raw_iterator_t<In> in_;
-  Function function_;
 };
+template <class T, class Function, class In, class Difference = std::ptrdiff_t>
+using TransformInputIterator = thrust::transform_iterator<converted_result<T, Function>, In>;
 
 struct CachingDeviceAllocator {
   explicit CachingDeviceAllocator(bool = false) {}
