@@ -1,8 +1,6 @@
 // Four outputs side by side, and the piece of a tile's row that they need: 2 radius values more.
 #pragma once
 
-#include <cstdint>
-
 #include "common/cuda.hpp"
 
 namespace lab::convolution {
@@ -20,19 +18,6 @@ __device__ __forceinline__ void load_piece(float (&to)[count], const float* from
     to[q + 1] = quad.y;
     to[q + 2] = quad.z;
     to[q + 3] = quad.w;
-  }
-}
-
-// Those of the four that the row has. `at` is a multiple of 4, and so, for one store, must `columns` be.
-__device__ __forceinline__ void store_four(float* __restrict__ row, std::int64_t at, std::int64_t columns,
-                                           const float (&values)[side]) {
-  if (columns % side == 0 && at < columns) {
-    *reinterpret_cast<float4*>(row + at) = make_float4(values[0], values[1], values[2], values[3]);
-    return;
-  }
-#pragma unroll
-  for (int c = 0; c < side; ++c) {
-    if (at + c < columns) row[at + c] = values[c];
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "common/store_four.hpp"
 #include "stages/convolution/filter.hpp"
 #include "stages/convolution/halo_tile.hpp"
 #include "stages/convolution/pieces.hpp"

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/cuda.hpp"
+#include "common/store_four.hpp"
 
 namespace lab::matrix_product {
 
@@ -17,19 +18,6 @@ __device__ __forceinline__ float4 load_four(const float* __restrict__ row, std::
   }
   return make_float4(at < length ? row[at] : 0, at + 1 < length ? row[at + 1] : 0,
                      at + 2 < length ? row[at + 2] : 0, at + 3 < length ? row[at + 3] : 0);
-}
-
-__device__ __forceinline__ void store_four(float* __restrict__ row, std::int64_t at, std::int64_t length,
-                                           bool aligned, const float* values) {
-  if (aligned) {
-    if (at < length)
-      *reinterpret_cast<float4*>(row + at) = make_float4(values[0], values[1], values[2], values[3]);
-    return;
-  }
-#pragma unroll
-  for (int s = 0; s < 4; ++s) {
-    if (at + s < length) row[at + s] = values[s];
-  }
 }
 
 // Quads that are `apart` elements apart in shared memory, each of them one load.
@@ -60,15 +48,14 @@ __device__ __forceinline__ void add_products(float (&sum)[rows][columns], const 
 template <int rows, int columns>
 __device__ __forceinline__ void store_squares(float* __restrict__ c, std::int64_t m, std::int64_t n,
                                               std::int64_t row, std::int64_t column, int rows_apart,
-                                              int columns_apart, bool aligned,
-                                              const float (&sum)[rows][columns]) {
+                                              int columns_apart, const float (&sum)[rows][columns]) {
 #pragma unroll
   for (int r = 0; r < rows; ++r) {
     const std::int64_t c_row = row + r / 4 * rows_apart + r % 4;
     if (c_row >= m) continue;
 #pragma unroll
     for (int s = 0; s < columns; s += 4)
-      store_four(c + c_row * n, column + s / 4 * columns_apart, n, aligned, sum[r] + s);
+      store_four(c + c_row * n, column + s / 4 * columns_apart, n, sum[r] + s);
   }
 }
 

@@ -1,5 +1,6 @@
 // A thread computes four outputs side by side. Their 4 + 2 radius values of a row come into registers once,
 // 16 bytes a load, and are used for all four: at radius 8, 5 loads for 68 multiply-adds.
+#include "common/store_four.hpp"
 #include "stages/convolution/blocks.hpp"
 #include "stages/convolution/filter.hpp"
 #include "stages/convolution/halo_tile.hpp"

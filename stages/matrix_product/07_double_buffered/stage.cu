@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(block_threads, 2)
     if (has_next) store(current);
     __syncthreads();
   }
-  store_squares(c, m, n, first.row + row, first.column + column, half, half, n % 4 == 0, sum);
+  store_squares(c, m, n, first.row + row, first.column + column, half, half, sum);
 }
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {

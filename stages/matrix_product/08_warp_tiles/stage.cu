@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(block_threads, 2)
     if (has_next) store(current);
     __syncthreads();
   }
-  store_squares(c, m, n, first.row + row, first.column + column, rows_apart, columns_apart, n % 4 == 0, sum);
+  store_squares(c, m, n, first.row + row, first.column + column, rows_apart, columns_apart, sum);
 }
 
 void launch(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {

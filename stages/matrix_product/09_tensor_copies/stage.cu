@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(block_threads, 2)
       }
     }
   }
-  store_squares(c, m, n, first.row + row, first.column + column, rows_apart, columns_apart, n % 4 == 0, sum);
+  store_squares(c, m, n, first.row + row, first.column + column, rows_apart, columns_apart, sum);
 }
 
 constexpr int square = 32, square_rows = 8;  // of elements, of threads
