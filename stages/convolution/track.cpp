@@ -76,6 +76,8 @@ case_list problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t see
   // Around the tiles of every stage.
   for (const std::int64_t rows : {31, 33, 64})
     for (const std::int64_t columns : {127, 128, 129}) add(list, rows, columns, 1 + rows % 3, columns % 3);
+  // Long rows at every kind of edge, of every residue of 4.
+  for (std::int64_t k = 0; k < 12; ++k) add(list, 1 + 2 * (k % 5), 1'300 + k, 1 + 5 * k % most_radius, k % 3);
   add(list, 1, 4'003, 1);
   add(list, 4'003, 1, 1, 2);
   for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp,

@@ -31,7 +31,8 @@ cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, s
   }
   for (const std::int64_t window :
        {2 * usual_tile - 1, 2 * usual_tile, 2 * usual_tile + 1, 3 * usual_tile, 4 * usual_tile + 1,
-        33 * usual_tile + usual_tile / 2, (std::int64_t{1} << 17) + 1}) {
+        33 * usual_tile + usual_tile / 2, std::int64_t{40'002}, std::int64_t{65'539},
+        (std::int64_t{1} << 17) + 1}) {
     list.push_back({{.n = window + usual_tile + 33, .window = window}, pattern::integers, true});
   }
   // A last tile that is whole, or of one value.

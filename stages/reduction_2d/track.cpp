@@ -59,10 +59,10 @@ void add_sizes(case_list& list, std::int64_t tile, std::uint64_t seed) {
                    k / 16 + 16 * static_cast<std::int64_t>(1 + (bits >> 8) % 4),
                    static_cast<std::int64_t>((bits >> 16) % 3));
   }
-  // More rows or columns than 16 bits count.
-  for (const std::int64_t wanted : {0, 1, 2}) {
-    list.add_brief(70'001, 2, wanted);
-    list.add_brief(2, 70'001, wanted);
+  // More rows or columns than 16 bits count, of every residue of 4.
+  for (std::int64_t k = 0; k < 4; ++k) {
+    list.add_brief(70'001 + k, 2, k);
+    list.add_brief(2, 70'001 + k, k);
   }
 }
 
