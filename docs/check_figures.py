@@ -132,7 +132,7 @@ class Counters:
         self.program = program
         self.asked = collections.defaultdict(set)  # (track, variables, options) -> stages
         self.found = {}  # the same with a stage -> figures
-        nsight = [row for device in ("h100", "h200") for row in read_json(ROOT / "reports" / device / "counters.json")["stages"]]
+        nsight = read_json(ROOT / "reports" / "h100" / "counters.json")["stages"]
         self.nsight = collections.defaultdict(set)
         for one in nsight:
             self.nsight[one["kernel"]] |= {value for value in one["metrics"].values() if value}

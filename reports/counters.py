@@ -39,8 +39,7 @@ import track_notes
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "counters.md"
-# Of the same architecture. What the first has not counted, the second has.
-RECORDS = [ROOT / "reports" / device / "counters.json" for device in ("h100", "h200")]
+RECORD = ROOT / "reports" / "h100" / "counters.json"
 CLASSICS = ROOT / "reports" / "h100" / "classics.json"
 EXPLAINED = ROOT / "reports" / "counters_explained.json"
 CATALOGUE = json.loads((ROOT / "harness" / "counters.json").read_text(encoding="utf-8"))["counters"]
@@ -128,20 +127,6 @@ def track_of(row):
     return row["kernel"].split("/")[0]
 
 
-def in_words(rows, tracks):
-    """Rows of a record, with words for the numbers by which older programs knew them."""
-    words = {
-        (track["name"], parameter["name"], number): word
-        for track in tracks
-        for parameter in track["parameters"]
-        for number, word in zip(parameter["choice_numbers"], parameter["choices"])
-    }
-    return [
-        {**row, "parameters": {name: words.get((track_of(row), name, value), value) for name, value in row["parameters"].items()}}
-        for row in rows
-    ]
-
-
 def device_of(document):
     return document["device"]["name"].removeprefix("NVIDIA ")
 
@@ -173,7 +158,7 @@ def record(build, path, tracks):
         document = json.loads(path.read_text())
         if document["device"]["name"] != description["device"]["name"]:
             sys.exit(f"{path} was counted on {document['device']['name']}, and this is {description['device']['name']}")
-        kept = in_words(document["stages"], description["tracks"])
+        kept = document["stages"]
     else:
         document = {
             **counted_here("kernel-lab-counters", description),
@@ -269,10 +254,7 @@ def main():
         record(build, options.record.resolve(), options.track)
         return 0
 
-    counted, second = (json.loads(path.read_text()) for path in RECORDS)
-    of_first = {track_of(row) for row in counted["stages"]}
-    later = [row for row in second["stages"] if track_of(row) not in of_first]
-    of_later = {track_of(row) for row in later}
+    counted = json.loads(RECORD.read_text())
     multiprocessors = counted["device"]["multiprocessors"]
     environment = {**os.environ, "LAB_EMULATOR_MULTIPROCESSORS": str(multiprocessors)}
     comparison = Comparison(json.loads(EXPLAINED.read_text()))
@@ -280,23 +262,16 @@ def main():
     text = replaced(text, "textbook", comparison.table("example", METRICS, textbook_modelled(build), counted["textbook"], device_of(counted)))
     classics = json.loads(CLASSICS.read_text())["kernels"]
     text = replaced(text, "classics", comparison.table("kernel", METRICS, textbook_modelled(build, "classics"), classics, device_of(counted), differing=True))
-    tracks = listed(build, "emulator")["tracks"]
     modelled = stages(build, "emulator", environment)
 
-    def of_stages(rows, real, document):
-        return comparison.table("stage", {**BLOCKS, **METRICS}, rows, in_words(real, tracks), device_of(document), differing=True)
-
-    of_both = [of_stages([row for row in modelled if track_of(row) not in of_later], counted["stages"], counted),
-               of_stages([row for row in modelled if track_of(row) in of_later], later, second)]
-    text = replaced(text, "stages", "\n\n".join(of_both))
+    of_stages = comparison.table("stage", {**BLOCKS, **METRICS}, modelled, counted["stages"], device_of(counted), differing=True)
+    text = replaced(text, "stages", of_stages)
     where = (f"Counted on {counted['device']['name']} ({multiprocessors} multiprocessors), {counted['created'][:10]}, "
              f"{counted['program']}, {counted['profiler']}.")
     others = {}
     for row in counted["stages"]:
         if "program" in row:
             others.setdefault(row["program"], set()).add(track_of(row))
-    if later:
-        others[f"{second['device']['name']}, {second['created'][:10]}"] = of_later
     where += "".join(f" {', '.join(sorted(of_words))}: {words}." for words, of_words in others.items())
     text = replaced(text, "counted on", where)
     for line in comparison.unexplained:

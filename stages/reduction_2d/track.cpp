@@ -59,10 +59,14 @@ void add_sizes(case_list& list, std::int64_t tile, std::uint64_t seed) {
                    k / 16 + 16 * static_cast<std::int64_t>(1 + (bits >> 8) % 4),
                    static_cast<std::int64_t>((bits >> 16) % 3));
   }
-  // More rows or columns than 16 bits count, of every residue of 4.
-  for (std::int64_t k = 0; k < 4; ++k) {
-    list.add_brief(70'001 + k, 2, k);
-    list.add_brief(2, 70'001 + k, k);
+  // Many rows or columns of every residue of 4, and more than 16 bits count.
+  for (std::int64_t k = 0; k < 12; ++k) {
+    list.add_brief(5'001 + k, 3, k);
+    list.add_brief(3, 5'001 + k, k);
+  }
+  for (const std::int64_t wanted : {0, 1, 2}) {
+    list.add_brief(70'001, 2, wanted);
+    list.add_brief(2, 70'001, wanted);
   }
 }
 

@@ -142,8 +142,9 @@ expectation problem::reference(const Value& value, const parameters& p, std::int
   const auto denormal = is_narrow ? static_cast<long double>(std::numeric_limits<bfloat16>::denorm_min())
                                   : 8 * static_cast<long double>(std::numeric_limits<float>::denorm_min());
   const long double least = denormal / static_cast<long double>(rounding_error(p, 0));
-  // The bound is relative to 2^-8 for bfloat16, of which u (1 + 2^-8) is this part.
-  const long double unit = is_narrow ? 0x1.01p-16L : 1;
+  // u of the bound: at most a fortieth, where nothing is added up; for bfloat16 u (1 + 2^-8) of 2^-8. Four
+  // times that for __expf(), or powers of two, which err by 2.4 u |d|.
+  const long double unit = 4 * (is_narrow ? 0x1.01p-16L : 1.0L / 40);
   return {.value = result,
           .scale = result > 0 ? result * (1 + unit * (known.mean_distance - distance)) + least : least};
 }

@@ -380,7 +380,7 @@ __global__ void moving_average_kernel(const double* values, double* averages, st
   averages[i] = i < window - 1 ? incomplete : average(values, i, (window - 1) % 65'536 + 1);
 }
 
-WRONG(window_in_16_bits, failure_kind::wrong, "window=131073",
+WRONG(window_in_16_bits, failure_kind::wrong, "window=65539",
       {.idea = "a window of 16 bits", .launch = each<moving_average_kernel>, .tile = tile});
 }  // namespace window_in_16_bits
 
