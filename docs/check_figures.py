@@ -6,7 +6,7 @@ A paragraph with a command `./lab profile STAGE...` in it says counters. Each wh
 * a counter that the command counts on the emulator, or that it counts of the stage before or of another one that the
   paragraph names; with other parameters, too, where the paragraph names them (`--operation std`), and in any case at those of
   the command's own options; "about 31 500" may be 1 % away;
-* or one that Nsight Compute has counted of these stages (counters.json of reports/h100 and h200), beside the name of a GPU;
+* or one that Nsight Compute has counted of these stages (counters.json of reports/h100), beside the name of a GPU;
 * or stand in arithmetic (257 x 11 = 2827), whose result must be right.
 
 A paragraph with a command `./lab run STAGE...`, or one that speaks of recorded times, says times. Each (45.2 ms; 3.85 and

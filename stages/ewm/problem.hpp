@@ -269,7 +269,7 @@ class problem::reference_run {
   void remember() {
     before_.magnitude = magnitude_ + aged_;
     before_.weight = static_cast<double>(first_weight_ + weight_);
-    // What is below float64's range is lost, and some processors take a hundred times as long to lose it.
+    // Lower ones are in scale_of_lost_weights_, and a denormal takes some processors a hundred times as long.
     before_.first_weight = first_weight_ < 0x1p-1022L ? 0 : static_cast<double>(first_weight_);
     before_.first_age = static_cast<double>(first_age_);
     before_.first = before_.first_weight * (1 + alpha_ * before_.first_age);

@@ -160,6 +160,7 @@ cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, s
   // Longer than what stays of the first values.
   list.add_both(50'011, 1'000, pattern::integers, true);
   list.add(60'011, 4'096, pattern::integers, true);
+  // More values than all that is drawn.
   list.add_both(140'002, 30, pattern::nonfinite, true);
   list.add_both(140'003, 300, pattern::integers, true);
   for (const std::int64_t adjust : {1, 0}) {

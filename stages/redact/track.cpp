@@ -101,7 +101,7 @@ void add_sizes(case_list& list, std::int64_t tile) {
   // stage with a thread for each row takes a second.
   for (const std::int64_t rows : {1, 500, 501, 502, 1001})
     list.add_in_turn(rows, content::huge_row, rows % 2 == 0 ? 32 : 64, rows == 1001);
-  // More rows than all that is drawn, of every residue of 4.
+  // More rows than the sizes drawn at random have, of every residue of 4.
   for (const std::int64_t rows : {40'000, 40'001, 40'002, 40'003})
     list.add_in_turn(rows, content::people, rows % 2 == 0 ? 32 : 64, true);
   for (const std::int64_t offsets : {32, 64}) {

@@ -142,8 +142,8 @@ expectation problem::reference(const Value& value, const parameters& p, std::int
   const auto denormal = is_narrow ? static_cast<long double>(std::numeric_limits<bfloat16>::denorm_min())
                                   : 8 * static_cast<long double>(std::numeric_limits<float>::denorm_min());
   const long double least = denormal / static_cast<long double>(rounding_error(p, 0));
-  // u of the bound: at most a fortieth, where nothing is added up; for bfloat16 u (1 + 2^-8) of 2^-8. Four
-  // times that for __expf(), or powers of two, which err by 2.4 u |d|.
+  // u as a part of the bound: at most 1/40; for bfloat16 u (1 + 2^-8) of 2^-8. Four times that: with the
+  // subtraction, __expf() errs by 3.4 u |d|, and exp2f((x - m) log2(e)) by 2.3 u |d|.
   const long double unit = 4 * (is_narrow ? 0x1.01p-16L : 1.0L / 40);
   return {.value = result,
           .scale = result > 0 ? result * (1 + unit * (known.mean_distance - distance)) + least : least};

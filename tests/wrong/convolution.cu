@@ -99,7 +99,7 @@ MISTAKE(flipped, failure_kind::wrong, "wrong at index", "flips the filter");
 MISTAKE(no_halo, failure_kind::wrong, "wrong at index", "reads no halo");
 MISTAKE(repeats_edge, failure_kind::wrong, "edge=mirror", "mirrors the value at the edge, too");
 MISTAKE(mirrors_once, failure_kind::wrong, "edge=mirror", "mirrors small images once");
-MISTAKE(mirrors_long_rows, failure_kind::wrong, "edge=mirror", "mirrors long rows at another place");
+MISTAKE(mirrors_long_rows, failure_kind::wrong, "edge=mirror", "mirrors long rows one value too early");
 MISTAKE(halo_of_8, failure_kind::wrong, "wrong at index", "leaves out what is more than 8 rows away");
 MISTAKE(skips_zeros, failure_kind::wrong, "found inf", "does not multiply zeros beyond the edge");
 MISTAKE(short_last_row, failure_kind::wrong, "wrong at index", "leaves out the last weight");
