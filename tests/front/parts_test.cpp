@@ -462,6 +462,22 @@ TEST_CASE("a worker that is started ahead answers the next request, and is ended
   CHECK(kill(idle, 0) != 0);
 }
 
+TEST_CASE("a worker that is asked ahead is at work before its answer is waited for, and is asked once") {
+  const lab::test::temporary_directory directory;
+  const std::string program = (directory / "worker.sh").string(), log = (directory / "log").string();
+  lab::test::put(program, "#!/bin/sh\nread line <&3\necho $line >> " + log +
+                              "\necho '{\"end\": \"ok\"}' >&4\nread more <&3\necho $more >> " + log + "\n");
+  fs::permissions(program, fs::perms::owner_all);
+  lab::front::worker asked({program});
+  asked.ask_ahead({{"op", "verify"}});
+  for (int look = 0; look < 1000 && (!fs::exists(log) || lab::read_text(log).empty()); ++look)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(lab::read_text(log).find("verify") != std::string::npos);
+  CHECK(asked.request({{"op", "verify"}}, std::chrono::seconds(10)).end == lab::answer_end::ok);
+  const std::string text = lab::read_text(log);
+  CHECK(text.find("verify") == text.rfind("verify"));
+}
+
 TEST_CASE("what a worker that is started ahead leaves running is its own") {
   const lab::test::temporary_directory directory;
   const std::string program = (directory / "worker.sh").string(), log = (directory / "log").string();

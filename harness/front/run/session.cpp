@@ -286,15 +286,24 @@ result_group& session::begin_group(const ladder_job& job) {
   return results.groups.back();
 }
 
-answer_record session::request_about(const worker_set& workers, const stage_description& stage,
-                                     nlohmann::json message, const nlohmann::json& next) {
+std::map<std::string, std::string>& session::references_of(const stage_description& stage,
+                                                           const nlohmann::json& message) {
   // Those of a proof's many trials would leave no room for the few that every measured row needs.
-  auto& known = references_[{stage.path.substr(0, stage.path.find('/')), message.at("op")}];
+  return references_[{stage.path.substr(0, stage.path.find('/')), message.at("op")}];
+}
+
+nlohmann::json session::about(const stage_description& stage, nlohmann::json message) {
+  message["references"] = references_of(stage, message);
   message["stage"] = stage.path;
   message["seed"] = options_.seed;
   message["trial_seed"] = options_.trial_seed;
-  message["references"] = known;
-  answer_record answer = request(workers, message, progress_text(stage), next);
+  return message;
+}
+
+answer_record session::request_about(const worker_set& workers, const stage_description& stage,
+                                     const nlohmann::json& message, const nlohmann::json& next) {
+  auto& known = references_of(stage, message);
+  answer_record answer = request(workers, about(stage, message), progress_text(stage), next);
   // A stage that did not pass may have spoilt more than its own outputs.
   const auto worked_out = answer.content.find("references");
   if (answer.end == answer_end::ok && worked_out != answer.content.end() && worked_out->is_object()) {
@@ -386,13 +395,14 @@ std::string session::progress_text(const stage_description& stage) const {
                      all_rows_, stage.path);
 }
 
+bool session::is_observed(const stage_description& stage) const {
+  // A first look asks nothing that takes another program. What one program holds for a test is no stage of
+  // the repository; an expected failure is wrong, and shows it unobserved.
+  return options_.thorough && on_emulator() && !connection_.workers.is_single() && observed_.exists() &&
+         stage.expected_failure.empty();
+}
+
 std::optional<result_row> session::observe(const stage_description& stage) {
-  // What one program holds for a test is no stage of the repository; an expected failure is wrong, and shows
-  // it unobserved.
-  if (!on_emulator() || connection_.workers.is_single() || !observed_.exists() ||
-      !stage.expected_failure.empty()) {
-    return std::nullopt;
-  }
   const auto answer = request(observed_,
                               {{"op", "observe"},
                                {"stage", stage.path},
@@ -405,12 +415,15 @@ std::optional<result_row> session::observe(const stage_description& stage) {
 }
 
 result_row session::proved_row(const stage_description& stage) {
-  // A first look asks nothing that takes another program.
-  if (options_.thorough) {
+  const nlohmann::json message = {{"op", "verify"}, {"thorough", options_.thorough}};
+  if (is_observed(stage)) {
+    // The plain program is at work meanwhile, on another core.
+    auto plain = std::make_unique<worker>(plain_.start(about(stage, message)));
+    plain->ask_ahead(about(stage, message));
     if (auto faulty = observe(stage)) return std::move(*faulty);
+    ahead_ = std::move(plain);
   }
-  result_row row = row_from(
-      stage, request_about(plain_, stage, {{"op", "verify"}, {"thorough", options_.thorough}}), false);
+  result_row row = row_from(stage, request_about(plain_, stage, message), false);
   const bool is_whole = options_.thorough && options_.processes == 1;
   if (row.status == row_status::ok && row.verification && is_whole) {
     proofs_.keep(stage.path, results.kernels.compiler, *row.verification);

@@ -122,15 +122,20 @@ class session {
   // one compares and ends.
   answer_record request(const worker_set& workers, const nlohmann::json& message, const std::string& status,
                         const nlohmann::json& next = nullptr);
-  // Adds to the message the stage, the seeds, and what references of its track worked out before.
+  // The message with the stage, the seeds, and what references of its track worked out before.
+  nlohmann::json about(const stage_description& stage, nlohmann::json message);
+  std::map<std::string, std::string>& references_of(const stage_description& stage,
+                                                    const nlohmann::json& message);
   answer_record request_about(const worker_set& workers, const stage_description& stage,
-                              nlohmann::json message, const nlohmann::json& next = nullptr);
+                              const nlohmann::json& message, const nlohmann::json& next = nullptr);
   // Sees to it that the stage is proved, by an earlier proof or one that is made now. The row of a stage that
   // cannot be: it fails, or is an expected failure; nothing of any other.
   std::optional<result_row> prove(const stage_description& stage);
   // What makes a proof: the stage's row, after everything that `verify` asks.
   result_row proved_row(const stage_description& stage);
-  // The row of a stage whose observed kernels show a fault; nothing of any other, and on a GPU.
+  // Whether its proof asks the observed kernels, too: the emulator's.
+  [[nodiscard]] bool is_observed(const stage_description& stage) const;
+  // The row of a stage whose observed kernels show a fault; nothing of any other.
   std::optional<result_row> observe(const stage_description& stage);
   void check_selections();
   // Counts a row for each stage and set of parameters of what is selected now, instead of one for each stage.

@@ -131,11 +131,18 @@ class exchange {
     end_orphans();
   }
 
+  // Sends what run() asks: what the pipe takes of it now, and the rest while run() waits.
+  void ask(const nlohmann::json& message) {
+    unsent_ = text_of(message) + "\n";
+    if (seal_) unsent_ = seal_->request(unsent_);
+    is_asked_ = true;
+    if (requests_.is_open()) send();
+  }
+
   answer_record run(const nlohmann::json& message, const time_limits& limits,
                     const worker::line_sink& on_progress) {
     on_progress_ = on_progress;
-    unsent_ = text_of(message) + "\n";
-    if (seal_) unsent_ = seal_->request(unsent_);
+    if (!is_asked_) ask(message);
     answer_record answer = converse(limits);
     // What does not answer does not end, and on other hosts it is the launcher that ends it.
     if (answer.failure && answer.failure->kind == failure_kind::hang) end_process();
@@ -158,6 +165,7 @@ class exchange {
   answer_record converse(const time_limits& limits);
   std::optional<answer_record> understand(const std::string& line);
   void wait(milliseconds moment);
+  void send();
   answer_record death();
   // What the launcher has done, before anything of a stage's ran: throws environment_error.
   [[noreturn]] void tell_launcher(const std::string& deed) const;
@@ -180,6 +188,7 @@ class exchange {
   owned_descriptor output_;
   std::optional<process_ending> ending_;
   bool more_to_come_ = true;
+  bool is_asked_ = false;
   std::string unsent_;
   std::string received_;        // bytes of answers that are not yet a whole line
   std::size_t searched_ = 0;    // of received_, known to hold no end of line
@@ -264,13 +273,15 @@ void exchange::wait(milliseconds moment) {
     if (requests_.is_open()) answers_ = owned_descriptor(fcntl(requests_.get(), F_DUPFD_CLOEXEC, 0));
   }
   if (waiting[1].revents != 0) read_output();
-  if (waiting[3].revents != 0) {
-    const ssize_t sent = write(requests_.get(), unsent_.data(), unsent_.size());
-    // A broken pipe is the worker's death, which the answers' pipe tells as well.
-    if (sent > 0) unsent_.erase(0, static_cast<std::size_t>(sent));
-    if (sent < 0 && errno == EPIPE) unsent_.clear();
-  }
+  if (waiting[3].revents != 0) send();
   if (waiting[0].revents != 0) read_answers();
+}
+
+void exchange::send() {
+  const ssize_t sent = write(requests_.get(), unsent_.data(), unsent_.size());
+  // A broken pipe is the worker's death, which the answers' pipe tells as well.
+  if (sent > 0) unsent_.erase(0, static_cast<std::size_t>(sent));
+  if (sent < 0 && errno == EPIPE) unsent_.clear();
 }
 
 answer_record exchange::death() {
@@ -407,6 +418,11 @@ void worker::start_ahead() {
   } catch (const environment_error&) {
     ahead_.reset();
   }
+}
+
+void worker::ask_ahead(const nlohmann::json& message) {
+  start_ahead();
+  if (ahead_) ahead_->ask(message);
 }
 
 answer_record worker::request(const nlohmann::json& message, time_limits limits,

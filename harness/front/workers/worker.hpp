@@ -80,6 +80,9 @@ class worker {
   // started, which that request will say, or if there are several.
   void start_ahead();
 
+  // The same, and sends it `message`, which the next request must be: it is answered meanwhile.
+  void ask_ahead(const nlohmann::json& message);
+
   [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
 
  private:
