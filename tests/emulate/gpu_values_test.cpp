@@ -120,6 +120,36 @@ int main() {
 }
 )cuda";
 
+// Assignments to pointers of every kind, in templates and outside.
+constexpr const char* assigned_pointers = R"cuda(
+#include <cstdio>
+#include <functional>
+#include <span>
+#include <string>
+template <int step> __global__ void tiles(float* __restrict__ out, const float* __restrict__ in) {
+  in = &in[step * blockIdx.x];
+  out = &out[step * blockIdx.x];
+  float* __restrict__ const own = out;
+  float* __restrict__ next;
+  next = own + threadIdx.x;
+  *next = in[threadIdx.x] + 1;
+}
+float half(float x) { return x / 2; }
+template <class T> T of_every_kind(T* p) {
+  T a[4] = {1, 2, 3, 4}; T* volatile v; const T* c; void* w; T (*f)(T); std::function<T(T)> g; std::span<T> s; std::string t; const char* u; bool b;
+  v = p; p = v; p = a; p = &p[1]; c = p; w = p; f = half; g = half; s = a; t = "abc"; u = "abc"; b = p; p = 0; p = nullptr; p = NULL;
+  return f(*c) + g(*(T*)w) + s.size() + t.size() + u[3] + b;
+}
+int main() {
+  float *in, *out;
+  cudaMallocManaged(&in, 512); cudaMallocManaged(&out, 512);
+  for (int i = 0; i < 128; ++i) in[i] = i;
+  tiles<64><<<2, 64>>>(out, in);
+  cudaDeviceSynchronize();
+  printf("%g %g %g\n", out[5], out[127], of_every_kind(in));
+}
+)cuda";
+
 constexpr const char* kernel_elsewhere = R"cuda(
 __global__ void add(const float* a, float* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -154,6 +184,13 @@ TEST_CASE("conversions saturate and shifts shift everything out, as on a GPU") {
   const std::string source = (directory / "arithmetic.cu").string();
   put(source, arithmetic);
   expect(emulate({source}), 0, {"no error", "OK: 0 wrong"});
+}
+
+TEST_CASE("pointers that promise not to overlap are assigned in templates") {
+  const temporary_directory directory;
+  const std::string source = (directory / "tiles.cu").string();
+  put(source, assigned_pointers);
+  expect(emulate({source}), 0, {"6 128 10\n"});
 }
 
 TEST_CASE("each modifier of inline PTX is honoured or refused by name") {

@@ -89,6 +89,13 @@ requires(!arithmetic<std::remove_cvref_t<From>>) [[gnu::always_inline]] constexp
   }
 }
 
+// GCC leaves __restrict__ of a pointer on the value &p[n] of a template, and no reference binds to it.
+template <class To, class Object>
+requires(!std::is_class_v<std::remove_cvref_t<To>>)
+    [[gnu::always_inline]] constexpr Object* assigned(Object* value) {
+  return value;
+}
+
 // i += x; of an integer i is changed(i) += x;
 template <class T>
 struct changed_number {
