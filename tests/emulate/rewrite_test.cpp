@@ -325,6 +325,7 @@ TEST_CASE("the host's variables are refused in functions of the device") {
   is_refused("constexpr int t[2] = {1, 2};\n" + kernel + "{ a[i] = t[i]; }", "t");
   is_refused("struct s { static constexpr int t[2] = {1, 2}; };\n" + kernel + "{ a[i] = s::t[i]; }", "t");
   is_refused("struct s { static int n; };\n" + kernel + "{ a[i] = s::n; }", "n");
+  is_refused("int n;\n" + kernel + "{ int m = f(i, n, 3), o; a[i] = m; }", "n");
   is_refused("namespace b { int n; }\n" + kernel + "{ atomicAdd(&b::n, 1); }", "n");
   for (const std::string& source : std::vector<std::string>{
            "__lab_device__ int n;\n" + kernel + "{ a[i] = n; }",
@@ -334,6 +335,8 @@ TEST_CASE("the host's variables are refused in functions of the device") {
            "const int n = 3;\n" + kernel + "{ a[i] = n; }",
            "constexpr int t[2] = {1, 2};\n" + kernel + "{ a[i] = t[1]; }",
            "int n;\n" + kernel + "{ int n = 3; a[i] = n; }",
+           "int n;\n" + kernel + "{ int m, n, o; n = 3; a[i] = n; }",
+           "int n;\n" + kernel + "{ f(i); const float b{1}, n[4] = {i}, *c; a[i] = n[0]; }",
            "int n;\n__lab_global__ void k(int n) { n = 3; }",
            "int n;\ntemplate <int n> __lab_global__ void k(int* a) { a[0] = n; }",
            "struct __attribute__((aligned(8))) n { int m; };\n" + kernel + "{ n t = n(); a[i] = t.m; }",
