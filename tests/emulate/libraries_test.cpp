@@ -1,4 +1,4 @@
-// cuBLAS, CUB and Thrust as programs call them.
+// cuBLAS, cuRAND, CUB and Thrust as programs call them.
 #include <string>
 
 #include "tests/emulate/emulate_call.hpp"
@@ -172,6 +172,23 @@ int main() {
 }
 )cuda";
 
+constexpr const char* host_generator = R"cuda(
+#include <cstdio>
+#include <curand.h>
+int main() {
+  curandGenerator_t generator;
+  float *numbers, sum = 0;
+  cudaMallocManaged(&numbers, 4000);
+  curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_MRG32K3A);
+  curandSetGeneratorOrdering(generator, CURAND_ORDERING_PSEUDO_LEGACY);
+  curandSetPseudoRandomGeneratorSeed(generator, 7);
+  curandGenerateUniform(generator, numbers, 1000);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 1000; ++i) sum += numbers[i];
+  printf("%d\n", sum > 450 && sum < 550);
+}
+)cuda";
+
 }  // namespace
 
 TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses what it refuses") {
@@ -211,4 +228,11 @@ TEST_CASE("CUB's scans behind a prefix and its algorithms, 16-bit words and comp
       "scans 0, doubled 0, 163 parts 103 1, sorted 1, bulk 299, tanh 2.5, words 0 384 0, complex 5 25 -4";
   lab::test::expect(lab::test::emulate({source}), 0, {expected});
   if (LAB_WITH_OBSERVED) lab::test::expect(lab::test::emulate({"--observe", source}), 0, {expected});
+}
+
+TEST_CASE("a generator of the host fills an array, in whatever order it is asked for") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "numbers.cu").string();
+  lab::test::put(source, host_generator);
+  expect(emulate({source}), 0, {"1\n"});
 }

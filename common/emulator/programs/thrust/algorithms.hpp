@@ -548,8 +548,12 @@ template <class In, class RandomEngine>
 void shuffle(In first, In last, RandomEngine&& engine) {
   const lab::emulator::device_access access;
   const auto at = raw_iterator(first);
-  for (std::ptrdiff_t left = last - first; left > 1; --left)
-    std::swap(at[left - 1], at[static_cast<std::ptrdiff_t>(engine()) % left]);
+  for (std::ptrdiff_t left = last - first; left > 1; --left) {
+    const std::ptrdiff_t other = static_cast<std::ptrdiff_t>(engine()) % left;
+    typename std::iterator_traits<decltype(raw_iterator(first))>::value_type value = at[left - 1];
+    at[left - 1] = at[other];
+    at[other] = value;
+  }
 }
 
 // Each of them with a policy in front.
