@@ -189,6 +189,33 @@ int main() {
 }
 )cuda";
 
+// Algorithms that exchange the elements of zipped vectors.
+constexpr const char* exchanged = R"cuda(
+#include <cstdio>
+#include <thrust/device_vector.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/random.h>
+#include <thrust/reverse.h>
+#include <thrust/sequence.h>
+#include <thrust/shuffle.h>
+#include <thrust/swap.h>
+int main() {
+  thrust::device_vector<int> a(101), b(101), c(101, -1), d(101, -2);
+  thrust::sequence(a.begin(), a.end()); thrust::sequence(b.begin(), b.end(), 1000);
+  const auto both = thrust::make_zip_iterator(thrust::make_tuple(a.begin(), b.begin()));
+  const auto others = thrust::make_zip_iterator(thrust::make_tuple(c.begin(), d.begin()));
+  thrust::reverse(both, both + 101);
+  printf("%d %d %d\n", (int)a[0], (int)b[50], (int)b[100]);
+  thrust::default_random_engine engine(3);
+  thrust::shuffle(thrust::device, both, both + 101, engine);
+  thrust::reverse(c.begin(), c.end() - 1);
+  thrust::swap_ranges(both, both + 101, others);
+  int moved = 0, apart = 0, sum = 0;
+  for (int i = 0; i < 101; ++i) { moved += c[i] != 100 - i; apart += d[i] - c[i] != 1000; sum += c[i]; }
+  printf("%d %d %d %d %d\n", moved > 50, apart, sum, (int)a[7], (int)b[100]);
+}
+)cuda";
+
 }  // namespace
 
 TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses what it refuses") {
@@ -235,4 +262,11 @@ TEST_CASE("a generator of the host fills an array, in whatever order it is asked
   const std::string source = (directory / "numbers.cu").string();
   lab::test::put(source, host_generator);
   expect(emulate({source}), 0, {"1\n"});
+}
+
+TEST_CASE("the elements of zipped vectors are exchanged together") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "exchanged.cu").string();
+  lab::test::put(source, exchanged);
+  expect(emulate({source}), 0, {"100 1050 1000\n1 0 5050 -1 -2\n"});
 }
