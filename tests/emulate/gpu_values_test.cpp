@@ -181,6 +181,25 @@ int main() {
 }
 )cuda";
 
+// A conversion whose types are parameters of a template.
+constexpr const char* narrow_conversions = R"cuda(
+#include <cstdio>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+template <class To, class From> __global__ void convert(To* to, const From* from) {
+  to[threadIdx.x] = (To)from[threadIdx.x];
+  to[threadIdx.x] += static_cast<To>(from[threadIdx.x]);
+}
+int main() {
+  half* h; __nv_bfloat16* b;
+  cudaMallocManaged(&h, 64); cudaMallocManaged(&b, 64);
+  for (int i = 0; i < 32; ++i) b[i] = __float2bfloat16(i + 0.5f);
+  convert<<<1, 32>>>(h, b); convert<<<1, 32>>>(b, h); convert<<<1, 32>>>(h, h);
+  cudaDeviceSynchronize();
+  printf("%g %g\n", (float)h[3], (float)b[31]);
+}
+)cuda";
+
 constexpr const char* kernel_elsewhere = R"cuda(
 __global__ void add(const float* a, float* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -229,6 +248,13 @@ TEST_CASE("atomic functions with an order and a scope are built in") {
   const std::string source = (directory / "atomics.cu").string();
   put(source, built_in_atomics);
   expect(emulate({source}), 0, {"512 128 63 744 768 1 8\n"});
+}
+
+TEST_CASE("half and bfloat16 are converted to each other in a template") {
+  const temporary_directory directory;
+  const std::string source = (directory / "convert.cu").string();
+  put(source, narrow_conversions);
+  expect(emulate({source}), 0, {"14 126\n"});
 }
 
 TEST_CASE("each modifier of inline PTX is honoured or refused by name") {
