@@ -151,6 +151,12 @@ TEST_CASE("texture references, and kernels that become nodes of graphs, keep the
       contains(rewrite_cuda("texture<float, 2> t;").text, "::lab::emulator::texture_reference<float, 2> t;"));
   CHECK(contains(rewrite_cuda("my::texture<float> t;").text, "my::texture<float> t;"));
   CHECK(contains(rewrite_cuda("void f() { p.func = (void *)kernel; }").text, "p.func = kernel;"));
+  CHECK(contains(rewrite_cuda("void f() { cudaKernelNodeParams p = {(void*)kernel, 1}; }").text,
+                 "{kernel, 1}"));
+  CHECK(
+      contains(rewrite_cuda("void f() { cudaKernelNodeParams p{reinterpret_cast<void*>(kernel), 1}; }").text,
+               "p{(kernel), 1}"));
+  CHECK(contains(rewrite_cuda("void f() { cudaKernelNodeParams p = {0}; }").text, "p = {0};"));
   CHECK(contains(rewrite_cuda("void f() { func = (void *)kernel; }").text, "func = (void *)kernel;"));
 }
 

@@ -788,6 +788,8 @@ class rewriter {
     if (text == "texture" && is(at + 1, "<") && !is(at - 1, "::"))
       return replace(at, "::lab::emulator::texture_reference");
     if (text == "func" && is(at + 1, "=") && is(at - 1, ".")) return drop_cast(at);
+    if (text == "cudaKernelNodeParams" && is_identifier(at + 1))  // node = {(void*)kernel, ..}
+      return drop_cast(is(at + 2, "=") ? at + 2 : at + 1);
     const bool is_member = at > 0 && (is(at - 1, ".") || is(at - 1, "->"));
     if (is_member) return;
     const auto* const found =
@@ -1104,11 +1106,11 @@ class rewriter {
     return true;
   }
 
-  // cudaLaunchKernel((void*)kernel, ...) and node.func = (void*)kernel take the kernel as it is: its type
-  // tells its parameters.
+  // cudaLaunchKernel((void*)kernel, ...), node.func = (void*)kernel and node = {(void*)kernel, ...} take the
+  // kernel as it is: its type tells its parameters.
   void drop_cast(std::size_t at) {
     const std::size_t open = at + 1;
-    if (!is(open, "(") && !is(open, "=")) return;
+    if (!is(open, "(") && !is(open, "=") && !is(open, "{")) return;
     if (!is(open + 1, "(")) {
       if ((is(open + 1, "reinterpret_cast") || is(open + 1, "static_cast")) && is(open + 2, "<")) {
         std::size_t close = open + 3;
