@@ -120,6 +120,86 @@ int main() {
 }
 )cuda";
 
+// Assignments to pointers of every kind, in templates and outside.
+constexpr const char* assigned_pointers = R"cuda(
+#include <cstdio>
+#include <functional>
+#include <span>
+#include <string>
+template <int step> __global__ void tiles(float* __restrict__ out, const float* __restrict__ in) {
+  in = &in[step * blockIdx.x];
+  out = &out[step * blockIdx.x];
+  float* __restrict__ const own = out;
+  float* __restrict__ next;
+  next = own + threadIdx.x;
+  *next = in[threadIdx.x] + 1;
+}
+__global__ void interleave(float* out, const float* in) {
+  float x = in[threadIdx.x];
+  out[threadIdx.x << 1] = x;
+  out[((threadIdx.x >> 0) << 1) + 1] = x + 0.5f;
+}
+float half(float x) { return x / 2; }
+template <class T> T of_every_kind(T* p) {
+  T a[4] = {1, 2, 3, 4}; T* volatile v; const T* c; void* w; T (*f)(T); std::function<T(T)> g; std::span<T> s; std::string t; const char* u; bool b;
+  v = p; p = v; p = a; p = &p[1]; c = p; w = p; f = half; g = half; s = a; t = "abc"; u = "abc"; b = p; p = 0; p = nullptr; p = NULL;
+  return f(*c) + g(*(T*)w) + s.size() + t.size() + u[3] + b;
+}
+int main() {
+  float *in, *out;
+  cudaMallocManaged(&in, 512); cudaMallocManaged(&out, 512);
+  for (int i = 0; i < 128; ++i) in[i] = i;
+  tiles<64><<<2, 64>>>(out, in);
+  cudaDeviceSynchronize();
+  printf("%g %g %g\n", out[5], out[127], of_every_kind(in));
+  interleave<<<1, 64>>>(out, in);
+  cudaDeviceSynchronize();
+  printf("%g %g\n", out[126], out[127]);
+}
+)cuda";
+
+// The atomic functions that nvcc 12.8 and later have built in.
+constexpr const char* built_in_atomics = R"cuda(
+#include <cstdio>
+__global__ void k(unsigned* n, double* d, unsigned long long* m, int* flag) {
+  __nv_atomic_fetch_add(n, 2, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+  __nv_atomic_fetch_add(d, 0.5, __NV_ATOMIC_RELAXED);
+  __nv_atomic_fetch_max(m, threadIdx.x, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
+  __nv_atomic_fetch_sub(m + 1, 1, __NV_ATOMIC_SEQ_CST);
+  unsigned long long old = __nv_atomic_load_n(m + 2, __NV_ATOMIC_RELAXED);
+  while (!__nv_atomic_compare_exchange_n(m + 2, &old, old + 3, false, __NV_ATOMIC_ACQ_REL, __NV_ATOMIC_RELAXED)) {}
+  __nv_atomic_thread_fence(__NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+  if (threadIdx.x == 3) { int one = 1, was; __nv_atomic_exchange(flag, &one, &was, __NV_ATOMIC_RELEASE); __nv_atomic_store_n(flag + 1, was + 7, __NV_ATOMIC_RELEASE); }
+}
+int main() {
+  unsigned* n; double* d; unsigned long long* m; int* f;
+  cudaMallocManaged(&n, 4); cudaMallocManaged(&d, 8); cudaMallocManaged(&m, 24); cudaMallocManaged(&f, 8);
+  *n = 0; *d = 0; m[0] = 0; m[1] = 1000; m[2] = 0; f[0] = f[1] = 0;
+  k<<<4, 64>>>(n, d, m, f);
+  cudaDeviceSynchronize();
+  printf("%u %g %llu %llu %llu %d %d\n", *n, *d, m[0], m[1], m[2], f[0], f[1]);
+}
+)cuda";
+
+// A conversion whose types are parameters of a template.
+constexpr const char* narrow_conversions = R"cuda(
+#include <cstdio>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+template <class To, class From> __global__ void convert(To* to, const From* from) {
+  to[threadIdx.x] = (To)from[threadIdx.x];
+  to[threadIdx.x] += static_cast<To>(from[threadIdx.x]);
+}
+int main() {
+  half* h; __nv_bfloat16* b;
+  cudaMallocManaged(&h, 64); cudaMallocManaged(&b, 64);
+  for (int i = 0; i < 32; ++i) b[i] = __float2bfloat16(i + 0.5f);
+  convert<<<1, 32>>>(h, b); convert<<<1, 32>>>(b, h); convert<<<1, 32>>>(h, h);
+  cudaDeviceSynchronize();
+  printf("%g %g\n", (float)h[3], (float)b[31]);
+}
+)cuda";
+
 constexpr const char* kernel_elsewhere = R"cuda(
 __global__ void add(const float* a, float* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -154,6 +234,27 @@ TEST_CASE("conversions saturate and shifts shift everything out, as on a GPU") {
   const std::string source = (directory / "arithmetic.cu").string();
   put(source, arithmetic);
   expect(emulate({source}), 0, {"no error", "OK: 0 wrong"});
+}
+
+TEST_CASE("pointers that promise not to overlap, and elements behind a shift, are assigned") {
+  const temporary_directory directory;
+  const std::string source = (directory / "tiles.cu").string();
+  put(source, assigned_pointers);
+  expect(emulate({source}), 0, {"6 128 10\n63 63.5\n"});
+}
+
+TEST_CASE("atomic functions with an order and a scope are built in") {
+  const temporary_directory directory;
+  const std::string source = (directory / "atomics.cu").string();
+  put(source, built_in_atomics);
+  expect(emulate({source}), 0, {"512 128 63 744 768 1 8\n"});
+}
+
+TEST_CASE("half and bfloat16 are converted to each other in a template") {
+  const temporary_directory directory;
+  const std::string source = (directory / "convert.cu").string();
+  put(source, narrow_conversions);
+  expect(emulate({source}), 0, {"14 126\n"});
 }
 
 TEST_CASE("each modifier of inline PTX is honoured or refused by name") {

@@ -1,4 +1,4 @@
-// cuBLAS, CUB and Thrust as programs call them.
+// cuBLAS, cuRAND, CUB and Thrust as programs call them.
 #include <string>
 
 #include "tests/emulate/emulate_call.hpp"
@@ -172,6 +172,50 @@ int main() {
 }
 )cuda";
 
+constexpr const char* host_generator = R"cuda(
+#include <cstdio>
+#include <curand.h>
+int main() {
+  curandGenerator_t generator;
+  float *numbers, sum = 0;
+  cudaMallocManaged(&numbers, 4000);
+  curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_MRG32K3A);
+  curandSetGeneratorOrdering(generator, CURAND_ORDERING_PSEUDO_LEGACY);
+  curandSetPseudoRandomGeneratorSeed(generator, 7);
+  curandGenerateUniform(generator, numbers, 1000);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 1000; ++i) sum += numbers[i];
+  printf("%d\n", sum > 450 && sum < 550);
+}
+)cuda";
+
+// Algorithms that exchange the elements of zipped vectors.
+constexpr const char* exchanged = R"cuda(
+#include <cstdio>
+#include <thrust/device_vector.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/random.h>
+#include <thrust/reverse.h>
+#include <thrust/sequence.h>
+#include <thrust/shuffle.h>
+#include <thrust/swap.h>
+int main() {
+  thrust::device_vector<int> a(101), b(101), c(101, -1), d(101, -2);
+  thrust::sequence(a.begin(), a.end()); thrust::sequence(b.begin(), b.end(), 1000);
+  const auto both = thrust::make_zip_iterator(thrust::make_tuple(a.begin(), b.begin()));
+  const auto others = thrust::make_zip_iterator(thrust::make_tuple(c.begin(), d.begin()));
+  thrust::reverse(both, both + 101);
+  printf("%d %d %d\n", (int)a[0], (int)b[50], (int)b[100]);
+  thrust::default_random_engine engine(3);
+  thrust::shuffle(thrust::device, both, both + 101, engine);
+  thrust::reverse(c.begin(), c.end() - 1);
+  thrust::swap_ranges(both, both + 101, others);
+  int moved = 0, apart = 0, sum = 0;
+  for (int i = 0; i < 101; ++i) { moved += c[i] != 100 - i; apart += d[i] - c[i] != 1000; sum += c[i]; }
+  printf("%d %d %d %d %d\n", moved > 50, apart, sum, (int)a[7], (int)b[100]);
+}
+)cuda";
+
 }  // namespace
 
 TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses what it refuses") {
@@ -211,4 +255,18 @@ TEST_CASE("CUB's scans behind a prefix and its algorithms, 16-bit words and comp
       "scans 0, doubled 0, 163 parts 103 1, sorted 1, bulk 299, tanh 2.5, words 0 384 0, complex 5 25 -4";
   lab::test::expect(lab::test::emulate({source}), 0, {expected});
   if (LAB_WITH_OBSERVED) lab::test::expect(lab::test::emulate({"--observe", source}), 0, {expected});
+}
+
+TEST_CASE("a generator of the host fills an array, in whatever order it is asked for") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "numbers.cu").string();
+  lab::test::put(source, host_generator);
+  expect(emulate({source}), 0, {"1\n"});
+}
+
+TEST_CASE("the elements of zipped vectors are exchanged together") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "exchanged.cu").string();
+  lab::test::put(source, exchanged);
+  expect(emulate({source}), 0, {"100 1050 1000\n1 0 5050 -1 -2\n"});
 }

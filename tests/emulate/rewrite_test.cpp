@@ -151,6 +151,12 @@ TEST_CASE("texture references, and kernels that become nodes of graphs, keep the
       contains(rewrite_cuda("texture<float, 2> t;").text, "::lab::emulator::texture_reference<float, 2> t;"));
   CHECK(contains(rewrite_cuda("my::texture<float> t;").text, "my::texture<float> t;"));
   CHECK(contains(rewrite_cuda("void f() { p.func = (void *)kernel; }").text, "p.func = kernel;"));
+  CHECK(contains(rewrite_cuda("void f() { cudaKernelNodeParams p = {(void*)kernel, 1}; }").text,
+                 "{kernel, 1}"));
+  CHECK(
+      contains(rewrite_cuda("void f() { cudaKernelNodeParams p{reinterpret_cast<void*>(kernel), 1}; }").text,
+               "p{(kernel), 1}"));
+  CHECK(contains(rewrite_cuda("void f() { cudaKernelNodeParams p = {0}; }").text, "p = {0};"));
   CHECK(contains(rewrite_cuda("void f() { func = (void *)kernel; }").text, "func = (void *)kernel;"));
 }
 
@@ -325,6 +331,7 @@ TEST_CASE("the host's variables are refused in functions of the device") {
   is_refused("constexpr int t[2] = {1, 2};\n" + kernel + "{ a[i] = t[i]; }", "t");
   is_refused("struct s { static constexpr int t[2] = {1, 2}; };\n" + kernel + "{ a[i] = s::t[i]; }", "t");
   is_refused("struct s { static int n; };\n" + kernel + "{ a[i] = s::n; }", "n");
+  is_refused("int n;\n" + kernel + "{ int m = f(i, n, 3), o; a[i] = m; }", "n");
   is_refused("namespace b { int n; }\n" + kernel + "{ atomicAdd(&b::n, 1); }", "n");
   for (const std::string& source : std::vector<std::string>{
            "__lab_device__ int n;\n" + kernel + "{ a[i] = n; }",
@@ -334,6 +341,8 @@ TEST_CASE("the host's variables are refused in functions of the device") {
            "const int n = 3;\n" + kernel + "{ a[i] = n; }",
            "constexpr int t[2] = {1, 2};\n" + kernel + "{ a[i] = t[1]; }",
            "int n;\n" + kernel + "{ int n = 3; a[i] = n; }",
+           "int n;\n" + kernel + "{ int m, n, o; n = 3; a[i] = n; }",
+           "int n;\n" + kernel + "{ f(i); const float b{1}, n[4] = {i}, *c; a[i] = n[0]; }",
            "int n;\n__lab_global__ void k(int n) { n = 3; }",
            "int n;\ntemplate <int n> __lab_global__ void k(int* a) { a[0] = n; }",
            "struct __attribute__((aligned(8))) n { int m; };\n" + kernel + "{ n t = n(); a[i] = t.m; }",

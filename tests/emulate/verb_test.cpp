@@ -441,8 +441,8 @@ __global__ void words(unsigned a, unsigned b, unsigned* out) {
   for (unsigned i = 0; i < 12; ++i) out[i] = all[i];
 }
 __global__ void halves(float* out) {
-  const half a = 0.3f, b = 0.9f, none = __ushort_as_half(0x7fff);
-  const half2 pair = __halves2half2(a, none), both = __halves2half2(a, b);
+  const half a = +__float2half(0.3f) * half(1), b = 0.9f, none = __ushort_as_half(0x7fff);
+  const half2 pair = __halves2half2(a, none), both = +__halves2half2(a, b);
   const float all[] = {__hadd_sat(a, b), __hfma_relu(a, -b, a - b), (float)__hisnan(__hmin_nan(a, none)),
                        (float)(__half_as_ushort(__float2half_ru(0.3f)) - __half_as_ushort(__float2half_rz(0.3f))),
                        (float)(10 * __hne(a, none) + __hneu(a, none)), (float)__hbequ2(pair, both), (float)__hbeq2(pair, both),
@@ -669,6 +669,9 @@ TEST_CASE("what cannot be compiled is refused with its line, and leaves nothing 
   expect(emulate({source}), 2, {"bad.cu:1", "the emulator does not know thrust/nothing/here.h: "});
   put(source, "#include <cuda_fp8.h>\n__nv_fp8_e4m3 x;\nint main() {}\n");
   expect(emulate({source}), 2, {"bad.cu:2: __nv_fp8_e4m3: numbers of 8 bits"});
+  const std::string c_source = (directory / "tool.c").string();
+  put(c_source, "#include <cuda_runtime.h>\nint main(void) { return 0; }\n");
+  expect(emulate({c_source}), 2, {"tool.c:1", "C sources that include CUDA's headers are not emulated"});
   expect(emulate({(directory / "none.cu").string()}), 2, {"none.cu"});
   expect(emulate({(directory / "").string()}), 2, {});
   expect(emulate({source, "-I"}), 2, {"-I needs a value"});

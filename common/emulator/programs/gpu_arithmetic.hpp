@@ -64,6 +64,12 @@ template <class To, class From>
 requires(!arithmetic<std::remove_cvref_t<From>>) [[gnu::always_inline]] constexpr To converted(From&& value) {
   if constexpr (is_object_of_float<To, From>) {
     return number_of_float<To, From>(value.operator float());
+  } else if constexpr (requires {
+                         typename std::remove_cvref_t<From>::number_of_16_bits;
+                         typename To::number_of_16_bits;
+                       } &&
+                       !std::is_same_v<std::remove_cvref_t<From>, To>) {
+    return To(static_cast<float>(value));  // of half and bfloat16 one to the other
   } else {
     return (To)std::forward<From>(value);
   }
@@ -87,6 +93,13 @@ requires(!arithmetic<std::remove_cvref_t<From>>) [[gnu::always_inline]] constexp
   } else {
     return std::forward<From>(value);
   }
+}
+
+// GCC leaves __restrict__ of a pointer on the value &p[n] of a template, and no reference binds to it.
+template <class To, class Object>
+requires(!std::is_class_v<std::remove_cvref_t<To>>)
+    [[gnu::always_inline]] constexpr Object* assigned(Object* value) {
+  return value;
 }
 
 // i += x; of an integer i is changed(i) += x;

@@ -14,6 +14,15 @@
 using half = __half;
 using half2 = __half2;
 
+template <class Format>
+emulated_half<Format> operator+(emulated_half<Format> a) {
+  return a;
+}
+template <class Format>
+emulated_half2<Format> operator+(emulated_half2<Format> a) {
+  return a;
+}
+
 namespace lab::emulator {
 
 enum class narrow_rounding { nearest, to_zero, up, down };

@@ -499,8 +499,22 @@ class rewriter {
       if (is(k + 1, "(") ? is_word : is_word || (is_sign && !is(k + 1, "["))) return true;
       // int a, name = 3; and a structured binding
       if (before.text == "," && (is(k + 1, "=") || is(k + 1, ";") || is(k + 1, "]"))) return true;
+      if (before.text == "," && (is(k + 1, ",") || is(k + 1, "[")) && is_in_declaration(k - 1)) return true;
     }
     return false;
+  }
+
+  // Whether the comma is between two variables: int a, b[2], c; and not between arguments.
+  [[nodiscard]] bool is_in_declaration(std::size_t comma) const {
+    std::size_t first = comma;
+    for (; first > 0 && !is(first - 1, ";") && !is(first - 1, "{"); --first) {
+      const bool closes = is(first - 1, ")") || is(first - 1, "]") || (is(first - 1, "}") && is(first, ","));
+      if (is(first - 1, "(") || is(first - 1, "[")) return false;
+      if (is(first - 1, "}") && !closes) break;
+      if (closes && partner_[first - 1] != no_token) first = partner_[first - 1] + 1;
+    }
+    return is_identifier(first) && !is_statement_word(first) &&
+           (is_identifier(first + 1) || is(first + 1, "*") || is(first + 1, "<") || is(first + 1, "::"));
   }
 
   // Whether `const ns::T<U>* const&`, say, stands up to `sign`, and no operand.
@@ -774,6 +788,8 @@ class rewriter {
     if (text == "texture" && is(at + 1, "<") && !is(at - 1, "::"))
       return replace(at, "::lab::emulator::texture_reference");
     if (text == "func" && is(at + 1, "=") && is(at - 1, ".")) return drop_cast(at);
+    if (text == "cudaKernelNodeParams" && is_identifier(at + 1))  // node = {(void*)kernel, ..}
+      return drop_cast(is(at + 2, "=") ? at + 2 : at + 1);
     const bool is_member = at > 0 && (is(at - 1, ".") || is(at - 1, "->"));
     if (is_member) return;
     const auto* const found =
@@ -1090,11 +1106,11 @@ class rewriter {
     return true;
   }
 
-  // cudaLaunchKernel((void*)kernel, ...) and node.func = (void*)kernel take the kernel as it is: its type
-  // tells its parameters.
+  // cudaLaunchKernel((void*)kernel, ...), node.func = (void*)kernel and node = {(void*)kernel, ...} take the
+  // kernel as it is: its type tells its parameters.
   void drop_cast(std::size_t at) {
     const std::size_t open = at + 1;
-    if (!is(open, "(") && !is(open, "=")) return;
+    if (!is(open, "(") && !is(open, "=") && !is(open, "{")) return;
     if (!is(open + 1, "(")) {
       if ((is(open + 1, "reinterpret_cast") || is(open + 1, "static_cast")) && is(open + 2, "<")) {
         std::size_t close = open + 3;
@@ -1136,7 +1152,7 @@ class rewriter {
   [[nodiscard]] std::string text_of(std::size_t first, std::size_t end) const {
     std::string text;
     for (std::size_t at = first; at < end; ++at) {
-      if (!text.empty()) text += ' ';
+      if (at > first && end_of(at - 1) != tokens_[at].offset) text += ' ';  // `<<` is two tokens
       text += tokens_[at].text;
     }
     return text;

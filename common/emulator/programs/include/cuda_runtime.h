@@ -2,6 +2,10 @@
 // become.
 #pragma once
 
+#ifndef __cplusplus
+#error "C sources that include CUDA's headers are not emulated: name this one .cpp or .cu"
+#endif
+
 // What nvcc includes of its own accord.
 #include <assert.h>
 #include <limits.h>
@@ -27,6 +31,7 @@
 // A host file may have functions of these names itself: nvcc has them in .cu files alone.
 #ifdef __CUDACC__
 #include "common/emulator/programs/address_functions.hpp"
+#include "common/emulator/programs/atomic_word.hpp"
 #include "common/emulator/programs/device_functions.hpp"
 #include "common/emulator/programs/gpu_arithmetic.hpp"
 #include "common/emulator/programs/inline_ptx.hpp"

@@ -31,6 +31,14 @@ enum curandRngType_t : int {
   CURAND_RNG_PSEUDO_MT19937 = 142,
   CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161,
 };
+enum curandOrdering_t : int {
+  CURAND_ORDERING_PSEUDO_BEST = 100,
+  CURAND_ORDERING_PSEUDO_DEFAULT = 101,
+  CURAND_ORDERING_PSEUDO_SEEDED = 102,
+  CURAND_ORDERING_PSEUDO_LEGACY = 103,
+  CURAND_ORDERING_PSEUDO_DYNAMIC = 104,
+};
+using curandOrdering = curandOrdering_t;
 using curandGenerator_t = curandState*;
 
 inline curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t) {
@@ -48,6 +56,9 @@ inline curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t gener
 }
 inline curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset) {
   skipahead(offset, generator);
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandSetGeneratorOrdering(curandGenerator_t, curandOrdering_t) {
   return CURAND_STATUS_SUCCESS;
 }
 inline curandStatus_t curandSetStream(curandGenerator_t, cudaStream_t) {

@@ -237,15 +237,27 @@ void scatter_if(In first, In last, Numbers map, Stencil stencil, Out out, Predic
     if (predicate(mask[i])) to[static_cast<std::ptrdiff_t>(numbers[i])] = from[i];
   }
 }
+// std::iter_swap, but for the elements of zipped vectors, which are references held in a tuple.
+template <class A, class B>
+void exchange_elements(A a, B b) {
+  typename std::iterator_traits<A>::value_type value = *a;
+  *a = *b;
+  *b = value;
+}
 template <class A, class B>
 B swap_ranges(A first, A last, B second) {
   const lab::emulator::device_access access;
-  return at_raw(second, std::swap_ranges(raw_iterator(first), raw_iterator(last), raw_iterator(second)));
+  const auto a = raw_iterator(first);
+  const auto b = raw_iterator(second);
+  for (std::ptrdiff_t i = 0; i < last - first; ++i) exchange_elements(a + i, b + i);
+  return at_raw(second, b + (last - first));
 }
 template <class It>
 void reverse(It first, It last) {
   const lab::emulator::device_access access;
-  std::reverse(raw_iterator(first), raw_iterator(last));
+  const auto at = raw_iterator(first);
+  const std::ptrdiff_t count = last - first;
+  for (std::ptrdiff_t i = 0; i < count / 2; ++i) exchange_elements(at + i, at + (count - 1 - i));
 }
 template <class In, class Out>
 Out reverse_copy(In first, In last, Out out) {
@@ -549,7 +561,7 @@ void shuffle(In first, In last, RandomEngine&& engine) {
   const lab::emulator::device_access access;
   const auto at = raw_iterator(first);
   for (std::ptrdiff_t left = last - first; left > 1; --left)
-    std::swap(at[left - 1], at[static_cast<std::ptrdiff_t>(engine()) % left]);
+    exchange_elements(at + (left - 1), at + static_cast<std::ptrdiff_t>(engine()) % left);
 }
 
 // Each of them with a policy in front.
