@@ -68,7 +68,7 @@ class atomic_word {
   LAB_FETCH(fetch_add, difference_type, atomicAdd, old + value)
   LAB_FETCH(fetch_min, T, atomicMin, value < old ? value : old)
   LAB_FETCH(fetch_max, T, atomicMax, old < value ? value : old)
-  LAB_FETCH(fetch_and, T, atomicAnd, old& value)
+  LAB_FETCH(fetch_and, T, atomicAnd, (old & value))
   LAB_FETCH(fetch_or, T, atomicOr, old | value)
   LAB_FETCH(fetch_xor, T, atomicXor, old ^ value)
 #undef LAB_FETCH

@@ -418,8 +418,9 @@ result_row session::proved_row(const stage_description& stage) {
   const nlohmann::json message = {{"op", "verify"}, {"thorough", options_.thorough}};
   if (is_observed(stage)) {
     // The plain program is at work meanwhile, on another core.
-    auto plain = std::make_unique<worker>(plain_.start(about(stage, message)));
-    plain->ask_ahead(about(stage, message));
+    const nlohmann::json asked = about(stage, message);
+    auto plain = std::make_unique<worker>(plain_.start(asked));
+    plain->ask_ahead(asked);
     if (auto faulty = observe(stage)) return std::move(*faulty);
     ahead_ = std::move(plain);
   }
