@@ -75,6 +75,25 @@ std::optional<double> first_declared_error(const bound_problem& problem, const p
   return known_error->second;
 }
 
+// Which of the pieces are compared, each of so many outputs: all, where they have no more than 2^28 together.
+// Otherwise, so that a comparison takes seconds, so many: both ends, and others that the seed draws.
+std::vector<std::int64_t> compared_pieces(std::int64_t pieces, std::int64_t outputs, std::uint64_t seed) {
+  constexpr std::int64_t most_outputs = std::int64_t{1} << 28;
+  std::vector<std::int64_t> chosen(static_cast<std::size_t>(pieces));
+  std::iota(chosen.begin(), chosen.end(), std::int64_t{0});
+  const std::int64_t wanted = std::max<std::int64_t>(2, most_outputs / std::max<std::int64_t>(1, outputs));
+  if (pieces <= wanted) return chosen;
+  std::swap(chosen[1], chosen.back());
+  for (std::int64_t k = 2; k < wanted; ++k) {
+    const std::uint64_t bits = random_bits(seed ^ 0x91ece, static_cast<std::uint64_t>(k));
+    std::swap(chosen[static_cast<std::size_t>(k)],
+              chosen[static_cast<std::size_t>(k) + bits % static_cast<std::uint64_t>(pieces - k)]);
+  }
+  chosen.resize(static_cast<std::size_t>(wanted));
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
 // What judge(begin, end, result) finds of pieces of [0, count), each for one core.
 template <class Judge>
 check_result judged_on_all_cores(const comparison& rules, std::int64_t count, std::int64_t piece,
@@ -528,9 +547,10 @@ check_result array_workload::compare() {
   };
   if (facts_.has_reference_run) {
     if (has_exact_results() && facts_.exact_error == 0 && is_worth_keeping()) return by_digests();
-    return has_exact_input() || whole_cost() <= max_whole_cost ? compare_in_order() : by_sample();
+    return has_exact_input() || whole_cost() <= max_whole_cost ? compare_in_order(false) : by_sample();
   }
-  if (facts_.has_stream && has_exact_input() && !has_exact_results() && streams()) return compare_in_order();
+  if (facts_.has_stream && has_exact_input() && !has_exact_results() && streams())
+    return compare_in_order(false);
   const bool exact = has_exact_results() || bound_ == 0;
   const bool are_many = size() > std::int64_t{1} << 24;
   if (exact && streams() && (are_many || whole_cost() > 16 * size())) return by_digests();
@@ -555,8 +575,9 @@ check_result array_workload::compare_whole() {
   return compare_listed(rules, {source_.kind, source_.seed, &arrays}, all, outputs);
 }
 
-// Every output against references that come one after another. The next segment is downloaded meanwhile.
-check_result array_workload::compare_in_order() {
+// Outputs against references that come one after another, `all` or as many segments as compared_pieces()
+// says. The next one is downloaded meanwhile.
+check_result array_workload::compare_in_order(bool all) {
   constexpr std::int64_t segment = std::int64_t{1} << 23;  // downloaded at once
   static_assert(segment % streamed_piece == 0);
   const comparison rules = make_comparison(largest_input());
@@ -566,17 +587,20 @@ check_result array_workload::compare_in_order() {
       host_values(rules.type, std::min(segment, size())),
       host_values(rules.type, std::clamp(size() - segment, std::int64_t{0}, segment))};
   const page_lock locks[] = {page_lock(halves[0].bytes), page_lock(halves[1].bytes)};
-  const array_memory& memory = *parts_[0].memory;
-  memory.download(0, std::min(segment, size()), halves[0].bytes.data());
-  for (std::int64_t first = 0; first < size(); first += segment) {
+  const std::int64_t pieces = (size() + segment - 1) / segment;
+  const auto chosen = compared_pieces(pieces, all ? 1 : segment, source_.seed);
+  const auto download = [&](std::size_t k) {
+    if (k >= chosen.size()) return;
+    const std::int64_t first = chosen[k] * segment;
+    parts_[0].memory->download(first, std::min(segment, size() - first), halves[k % 2].bytes.data());
+  };
+  download(0);
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    const std::int64_t first = chosen[k] * segment;
     const std::int64_t count = std::min(segment, size() - first);
-    const std::int64_t next = first + segment;
-    const host_values& found = halves[static_cast<std::size_t>(first / segment % 2)];
+    const host_values& found = halves[k % 2];
     CUDA_CHECK(cudaStreamSynchronize(stream_));
-    if (next < size()) {
-      memory.download(next, std::min(segment, size() - next),
-                      halves[static_cast<std::size_t>(next / segment % 2)].bytes.data());
-    }
+    download(k + 1);
     std::vector<check_result> parts(threads_for(count, streamed_piece));
     for_pieces_on_all_cores(count, streamed_piece,
                             [&](std::int64_t begin, std::int64_t end, unsigned thread) {
@@ -658,47 +682,61 @@ std::optional<check_result> array_workload::compare_near(const comparison& rules
 
 check_result array_workload::compare_digests(std::int64_t segment, std::int64_t terms,
                                              const std::optional<std::string>& key) {
-  std::vector<std::vector<std::uint64_t>> found;
+  check_result result;
   std::uint64_t sum = 0;
+  std::vector<std::vector<std::uint64_t>> found;
+  std::vector<std::vector<std::int64_t>> chosen;
   each([&](gpu_part& one) {
+    const part& held = one.memory->output_part();
     found.push_back(one.memory->exact_digests(facts_.exact_unit, segment));
-    sum = std::accumulate(found.back().begin(), found.back().end(), sum);
+    chosen.push_back(compared_pieces(std::ssize(found.back()), segment, source_.seed));
+    for (const std::int64_t which : chosen.back()) {
+      sum += found.back()[static_cast<std::size_t>(which)];
+      result.compared += std::min(segment, held.count - which * segment);
+    }
   });
-  const part own = own_outputs();
-  const auto work_out = [&] {
-    const auto all = right_digests(own, segment, terms);
-    return std::to_string(std::accumulate(all.begin(), all.end(), std::uint64_t{0}));
+  const auto digests_of_part = [&](std::size_t k) {
+    return right_digests(parts_[k].memory->output_part(), segment, chosen[k], terms);
   };
-  check_result result{.compared = own.count};
+  const auto work_out = [&] {
+    std::uint64_t all = 0;
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      const auto of_part = digests_of_part(k);
+      all = std::accumulate(of_part.begin(), of_part.end(), all);
+    }
+    return std::to_string(all);
+  };
   if (std::to_string(sum) == (key ? references::kept(*key, work_out) : work_out())) return result;
-  if (facts_.has_reference_run) return compare_in_order();
-  for (std::size_t k = 0; k < parts_.size(); ++k) {
+  if (facts_.has_reference_run) return compare_in_order(true);
+  for (std::size_t k = 0; k < parts_.size() && !result.failure; ++k) {
     const part& held = parts_[k].memory->output_part();
-    const std::vector<std::uint64_t> expected = right_digests(held, segment, terms);
-    const auto other = std::mismatch(found[k].begin(), found[k].end(), expected.begin()).first;
-    if (other == found[k].end()) continue;
-    const std::int64_t begin = held.first + (other - found[k].begin()) * segment;
-    result.failure = first_other_output(begin, std::min(segment, held.first + held.count - begin));
-    break;
+    const std::vector<std::uint64_t> expected = digests_of_part(k);
+    for (std::size_t j = 0; j < chosen[k].size() && !result.failure; ++j) {
+      if (expected[j] == found[k][static_cast<std::size_t>(chosen[k][j])]) continue;
+      const std::int64_t begin = held.first + chosen[k][j] * segment;
+      result.failure = first_other_output(begin, std::min(segment, held.first + held.count - begin));
+    }
   }
   return result;
 }
 
-// The digests that array_memory::exact_digests() has of right outputs. To work one out costs `terms` terms.
+// The digests that array_memory::exact_digests() has of right outputs, of the chosen segments. To work out
+// one of the outputs costs `terms` terms.
 std::vector<std::uint64_t> array_workload::right_digests(const part& of, std::int64_t segment,
+                                                         const std::vector<std::int64_t>& chosen,
                                                          std::int64_t terms) const {
   // Of a segment, by one core.
   const std::int64_t piece = facts_.has_reference_run
                                  ? segment
                                  : piece_of(terms, std::clamp<std::int64_t>(of.count / 64, 1 << 16, segment));
   const std::int64_t pieces = (segment + piece - 1) / piece;
-  const std::int64_t segments = (of.count + segment - 1) / segment;
   const std::int64_t last = of.first + of.count;
   const auto keys = exact_keys(last, piece);
-  std::vector<std::atomic<std::uint64_t>> sums(static_cast<std::size_t>(segments));
-  for_pieces_on_all_cores(segments * pieces, 1, [&](std::int64_t which, std::int64_t, unsigned) {
-    const std::int64_t begin = of.first + which / pieces * segment + which % pieces * piece;
-    const std::int64_t end = std::min({begin + piece, of.first + (which / pieces + 1) * segment, last});
+  std::vector<std::atomic<std::uint64_t>> sums(chosen.size());
+  for_pieces_on_all_cores(std::ssize(chosen) * pieces, 1, [&](std::int64_t which, std::int64_t, unsigned) {
+    const std::int64_t segment_begin = of.first + chosen[static_cast<std::size_t>(which / pieces)] * segment;
+    const std::int64_t begin = segment_begin + which % pieces * piece;
+    const std::int64_t end = std::min({begin + piece, segment_begin + segment, last});
     if (begin >= end) return;
     std::uint64_t sum = 0;
     keys(begin, end - begin, [&](std::int64_t first, const std::uint64_t* some, std::int64_t count) {

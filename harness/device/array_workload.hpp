@@ -144,7 +144,7 @@ class array_workload : public workload {
   [[nodiscard]] bool streams() const { return facts_.has_exact_outputs && facts_.streams; }
   [[nodiscard]] bool is_worth_keeping() const;
   [[nodiscard]] std::int64_t all_inputs() const;
-  check_result compare_in_order();
+  check_result compare_in_order(bool all);
   check_result compare_whole();
   [[nodiscard]] check_result compare_runs(const comparison& rules, const input_source& source,
                                           const std::vector<std::int64_t>& indices,
@@ -153,6 +153,7 @@ class array_workload : public workload {
                                                          const std::vector<std::int64_t>& indices,
                                                          const host_values& found) const;
   [[nodiscard]] std::vector<std::uint64_t> right_digests(const part& of, std::int64_t segment,
+                                                         const std::vector<std::int64_t>& chosen,
                                                          std::int64_t terms) const;
   [[nodiscard]] std::function<void(std::int64_t first, std::int64_t count, const take_keys& take)> exact_keys(
       std::int64_t n, std::int64_t piece) const;

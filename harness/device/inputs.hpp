@@ -53,10 +53,11 @@ enum class pattern {
   // Exact, too: zeros, and at the index that the seed names a whole number that needs all digits of a
   // float32, or 40 of a float64's: what is stored or added with fewer shows.
   lone_value,
-  large,      // signed random times 2^900 (float: 2^70): no sum is beyond the range, and every square is
-  planted,    // random, and 2^20 at the index that the seed names: what looks random and is guessed shows
-  sorted,     // rising: eight values for each doubling of the index
-  mostly_one  // nine of ten are 42, the others whole numbers
+  large,         // signed random times 2^900 (float: 2^70): no sum is beyond the range, and every square is
+  planted,       // random, and 2^20 at the index that the seed names: what looks random and is guessed shows
+  sorted,        // rising: eight values for each doubling of the index
+  mostly_one,    // nine of ten are 42, the others whole numbers
+  zeros_and_inf  // zeros, and about every 256th value NaN, +Inf or -Inf: a product that is skipped shows
 };
 
 // The seed of `one_changed`: of its small integers, and the index of the value that is another.
@@ -71,7 +72,7 @@ inline constexpr const char* pattern_names[] = {
     "ties",      "lone maximum",   "lone minimum", "wide",           "integers",
     "keys",      "small integers", "gaps",         "sparse",         "lone Inf",
     "lone NaN",  "quarters",       "extremes",     "one changed",    "lone value",
-    "large",     "planted",        "sorted",       "mostly one"};
+    "large",     "planted",        "sorted",       "mostly one",     "zeros and Inf"};
 
 inline const char* to_string(pattern kind) {
   return pattern_names[static_cast<int>(kind)];
@@ -306,6 +307,10 @@ __host__ __device__ T real_value(pattern kind, std::uint64_t seed, std::int64_t 
       if (!is_rare(seed, index)) break;
       if (bits % 3 == 0) return static_cast<T>(NAN);
       return static_cast<T>(bits % 3 == 1 ? INFINITY : -INFINITY);
+    case pattern::zeros_and_inf:
+      if ((bits >> 16) % 256 != 0) return 0;
+      if (bits % 3 == 0) return static_cast<T>(NAN);
+      return static_cast<T>(bits % 3 == 1 ? INFINITY : -INFINITY);
     case pattern::infinite:
       if (is_rare(seed, index)) return static_cast<T>(INFINITY);
       break;
@@ -392,8 +397,8 @@ inline bool seed_is_index(pattern kind) {
 
 inline bool has_rare_values(pattern kind) {
   return kind == pattern::spikes || kind == pattern::nonfinite || kind == pattern::infinite ||
-         kind == pattern::gaps || kind == pattern::sparse || kind == pattern::lone_nan ||
-         kind == pattern::lone_infinity || kind == pattern::wide;
+         kind == pattern::zeros_and_inf || kind == pattern::gaps || kind == pattern::sparse ||
+         kind == pattern::lone_nan || kind == pattern::lone_infinity || kind == pattern::wide;
 }
 
 // Whether nearly all values may count as missing.

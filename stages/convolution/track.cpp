@@ -80,9 +80,15 @@ case_list problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t see
   for (std::int64_t k = 0; k < 12; ++k) add(list, 1 + 2 * (k % 5), 1'300 + k, 1 + 5 * k % most_radius, k % 3);
   add(list, 1, 4'003, 1);
   add(list, 4'003, 1, 1, 2);
+  add(list, 70'001, 1, 1);
+  add(list, 1, 70'001, 1, 1);
   for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp,
                              pattern::nonfinite, pattern::infinite, pattern::lone_infinity})
     add(list, 35, 76, 2, 1, kind);
+  for (std::int64_t edge = 0; edge < 3; ++edge) {
+    add(list, 35, 76, 2, edge, pattern::zeros_and_inf);
+    add(list, 35, 76, 2, edge, pattern::zeros_and_inf, filter_kind::separable);
+  }
   for (const pattern kind : patterns_of_one_kind())
     add(list, 6, 36, 1, static_cast<std::int64_t>(list.size() % 3), kind);
   add(list, 3, 8, 2, 0, pattern::positive_infinity);  // zeros beyond the edge are multiplied

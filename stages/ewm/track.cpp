@@ -157,6 +157,12 @@ cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, s
       list.cases.back().index = tile - 1;
     }
   }
+  // An average that is complete only when its first value is all but forgotten.
+  for (const std::int64_t min_periods : {21, 22}) {
+    for (const pattern kind : {pattern::gaps, pattern::integers})
+      list.cases.push_back(
+          {{.n = 3'203, .span = 2, .adjust = min_periods % 2, .min_periods = min_periods}, kind, true});
+  }
   // Longer than what stays of the first values.
   list.add_both(50'011, 1'000, pattern::integers, true);
   list.add(60'011, 4'096, pattern::integers, true);

@@ -86,6 +86,7 @@ case_list problem::cases(std::int64_t tile, bool thorough, std::uint64_t seed) {
   }
   // A few keys, each more often in every block than 16 bits count.
   add(list, 1'200'007, pattern::ties);
+  if constexpr (emulated) add(list, 4'300'001, pattern::constant);
   if constexpr (!emulated) {
     for (const pattern kind : {pattern::integers, pattern::constant, pattern::sorted, pattern::mostly_one})
       add(list, 10'000'019, kind);

@@ -37,6 +37,8 @@ void add_sizes(case_list& list, std::uint64_t seed) {
   add(2'003, 1, 3);
   add(2, 2'003, 3);
   add(3, 2, 2'003);
+  add(70'001, 1, 2);
+  add(1, 70'001, 2);
   if constexpr (!emulated) {
     add(511, 769, 1'027);
     add(100'003, 33, 5);
@@ -51,7 +53,7 @@ void add_sizes(case_list& list, std::uint64_t seed) {
 
 void add_patterns(case_list& list) {
   for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::denormal, pattern::ramp,
-                             pattern::nonfinite, pattern::infinite, pattern::wide, pattern::lone_infinity}) {
+                             pattern::nonfinite, pattern::infinite, pattern::wide, pattern::zeros_and_inf}) {
     list.push_back({{45, 70, 61}, kind, true});
     list.push_back({{68, 44, 32}, kind, true});
   }
@@ -59,6 +61,9 @@ void add_patterns(case_list& list) {
   // A NaN at the borders of A's tiles, and of B's: its row and its column, and nothing else.
   for (const std::int64_t index : {0, 7, 8, 31, 32, 60, 61, 61 * 32, 61 * 45 - 1})
     list.push_back({{45, 70, 61}, pattern::lone_nan, true, index});
+  // An Inf where a row of A ends, or a column of B, and beside: a tail of zeros that it meets makes it NaN.
+  for (const std::int64_t index : {0, 56, 60, 61, 61 * 45 - 1, 70 * 60, 70 * 60 + 69})
+    list.push_back({{45, 70, 61}, pattern::lone_infinity, true, index});
 }
 
 }  // namespace

@@ -43,14 +43,19 @@ case_list problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t see
   add(64, 128, 72);
   add(65, 8, 904);
   add(300, 520, 8);
+  add(70'001, 8, 8);
+  add(1, 70'008, 8);
   for (const pattern kind : {pattern::signed_random, pattern::spikes, pattern::ramp, pattern::nonfinite,
-                             pattern::infinite, pattern::lone_infinity, pattern::mixed_zeros})
+                             pattern::infinite, pattern::zeros_and_inf, pattern::mixed_zeros})
     add(68, 136, 80, kind);
   for (const pattern kind : {pattern::zeros, pattern::all_nan, pattern::constant, pattern::ties})
     add(33, 24, 40, kind);
   // A NaN at the borders of the units and tiles of A, and of B: its row, its column, and nothing else.
   for (const std::int64_t index : {0, 15, 16, 63, 64, 80 * 63, 80 * 64 + 79})
     list.push_back({{68, 136, 80}, pattern::lone_nan, true, index});
+  // An Inf where a row of A ends, or a column of B, and beside: a tail of zeros that it meets makes it NaN.
+  for (const std::int64_t index : {0, 72, 79, 80, 80 * 68 - 1, 136 * 79, 136 * 79 + 135})
+    list.push_back({{68, 136, 80}, pattern::lone_infinity, true, index});
   if constexpr (!emulated) {
     add(511, 776, 1'032);
     add(100'003, 40, 16);

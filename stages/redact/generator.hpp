@@ -29,7 +29,8 @@ enum class content : std::int64_t {
                 // them
   long_names,   // names of 60 to 190 letters
   any_text      // names of any characters and of every length up to 8192 of them, those around powers of two
-                // more often, and visibilities that are "public" but for up to three changes, or look like it
+                // more often, and visibilities that are "public" but for up to three changes, or look like
+                // it; from row 1024 on every second 1024 rows are shown, by more bytes than their names have
 };
 
 struct people {
@@ -204,6 +205,11 @@ void append_any_name(Text& text, row_bits& bits) {
     const std::int64_t of_part = bits.below(length / (spaces + 1) + 2);
     for (std::int64_t k = 0; k < of_part; ++k) append_any_character(text, bits);
   }
+}
+
+// Whether a row of any_text is public and has no space: an output may need more room than the names did.
+inline bool is_shown_whole(content kind, std::int64_t row) {
+  return kind == content::any_text && row / 1024 % 2 == 1;
 }
 
 // Of as many bytes as "public", or that with blank characters behind it: capitals among them, or any letters.
@@ -392,13 +398,17 @@ inline people make_people(content kind, std::int64_t rows, std::uint64_t seed) {
       long_ones.append(text, row);
     } else {
       row_bits bits(seed, row);
-      generator::append_name(text, kind, bits);
+      if (generator::is_shown_whole(kind, row)) {
+        generator::append_letters(text, bits, bits.below(800));
+      } else {
+        generator::append_name(text, kind, bits);
+      }
     }
   });
   made.visibilities = make_column(rows, [&](auto& text, std::int64_t row) {
     row_bits bits(~seed, row);
     // A long row that is not public would be as short as any other in the output.
-    if (long_ones.contains(row)) {
+    if (long_ones.contains(row) || generator::is_shown_whole(kind, row)) {
       text += "public";
     } else {
       generator::append_visibility(text, kind, bits);

@@ -106,7 +106,7 @@ void add_sizes(case_list& list, std::int64_t tile) {
     list.add_in_turn(rows, content::people, rows % 2 == 0 ? 32 : 64, true);
   for (const std::int64_t offsets : {32, 64}) {
     list.add_in_turn(5003, content::near_public, offsets);
-    list.add_in_turn(3001, content::any_text, offsets);
+    list.add_in_turn(4001, content::any_text, offsets);
   }
 }
 

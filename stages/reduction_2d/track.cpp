@@ -66,7 +66,7 @@ void add_sizes(case_list& list, std::int64_t tile, std::uint64_t seed) {
   }
   for (const std::int64_t wanted : {0, 1, 2}) {
     list.add_brief(70'001, 2, wanted);
-    list.add_brief(2, 70'001, wanted);
+    list.add_brief(2, 130'001, wanted);
   }
 }
 

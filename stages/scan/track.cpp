@@ -104,6 +104,7 @@ cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, s
   list.add(70 * tile + 5, pattern::small_integers, element::float32, inclusive, operation::sum);
   list.add(70 * tile + 5, pattern::ties, element::int64, exclusive, operation::user);
   list.add(70 * tile + 5, pattern::random, element::float32, inclusive, operation::sum);
+  list.add(70 * tile + 5, pattern::integers, element::int64, exclusive, operation::sum);
   list.add(1'030 * tile + 5, pattern::small_integers, element::float32, inclusive, operation::sum);
   if constexpr (!emulated) {
     list.add(10'000'019, pattern::random, element::float32, inclusive, operation::sum);

@@ -60,8 +60,10 @@ case_list problem::cases(std::int64_t /*tile*/, bool thorough, std::uint64_t see
     add(list, 5, columns);
   for (const std::int64_t columns : {2'052, 4'096, 4'099, 8'192, 8'193, 20'480, 32'768, 66'001})
     add(list, 1, columns);
-  // More rows than clusters of two blocks.
+  // More rows than clusters of two blocks, and than a grid's second dimension has blocks.
   add(list, 19, 8'200);
+  add(list, 70'001, 1);
+  add(list, 1, 210'001);
   for (std::uint64_t k = 0; k < 24; ++k) {
     const std::uint64_t bits = random_bits(seed ^ 0x517e, k);
     add(list, 1 + static_cast<std::int64_t>(bits % 7),

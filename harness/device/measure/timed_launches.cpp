@@ -9,6 +9,7 @@
 #include "common/memory.hpp"
 #include "common/random.hpp"
 #include "harness/device/host_clock.hpp"
+#include "harness/device/measure/device_turn.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/protocol.hpp"
 
@@ -183,8 +184,10 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
   const launch_setup timed{pattern::random, seeds.fixed};
   try {
     checks.set_phase("timed");
+    auto turn = std::make_unique<device_turn>();
     timed_launches launches(stage, parameters, seeds.fixed, sampling, stream, checks);
     timing = measure([&](std::int64_t index) { launches.launch(index); }, sampling, stream, launches.hooks());
+    turn.reset();
     timing.preparation = launches.preparation_nanoseconds();
     // The next process's context takes some memory.
     constexpr std::size_t room_for_a_context = std::size_t{2} << 30;

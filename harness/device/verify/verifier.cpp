@@ -446,7 +446,11 @@ bool verifier::exact_at(const parameter_values& parameters) {
     launch_setup setup{.seed = seeds_.fixed};
     if (!exact.empty()) setup = {exact.front().input, exact.front().seed.value_or(seeds_.fixed)};
     ++record_.cases;
-    check(*track_.make(stage_, parameters, stream_), parameters, setup);
+    const auto work = track_.make(stage_, parameters, stream_);
+    // As much again is for what the stage itself asks for, and some for the next process's context.
+    constexpr std::size_t of_a_context = std::size_t{2} << 30;
+    if (progress_ && memory::available() > memory::in_use() + of_a_context) progress_(next_may_begin);
+    check(*work, parameters, setup);
   } catch (const stage_error& error) {
     fail({.kind = error.kind(), .found = error.what()}, parameters, {});
   }

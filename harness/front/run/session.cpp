@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "harness/failure_message.hpp"
@@ -86,15 +87,15 @@ result_row unasked_row(const stage_description& stage) {
   return row;
 }
 
-// A request of the next stage of the job that will be asked for, behind this one or (null) of all; null if
-// none will.
+// A request of the next stage of the job that will be asked for, behind this one or (null) of all; of the
+// last one's ceiling, if none will.
 nlohmann::json request_after(const ladder_job& job, const stage_description* stage) {
   const auto& stages = job.selection.stages;
   auto next = stage == nullptr ? stages.begin() : std::find(stages.begin(), stages.end(), stage);
   if (stage != nullptr && next != stages.end()) ++next;
   next =
       std::find_if(next, stages.end(), [](const auto* one) { return one->runnable && one->broken.empty(); });
-  if (next == stages.end()) return nullptr;
+  if (next == stages.end()) return {{"op", "ceiling"}, {"track", job.selection.track->name}};
   return {{"op", "measure"}, {"stage", (*next)->path}};
 }
 
@@ -192,6 +193,10 @@ session::session(const std::string& verb, const run_options& options, bool whole
   results.seed = options_.seed;
   results.device = connection_.description.device;
   results.kernels = connection_.description.build;
+  if (verb != "verify" && !on_emulator()) {
+    turns_.emplace("turns");
+    setenv("LAB_TURN", (turns_->path() / "turn").c_str(), 1);
+  }
   digests_ = read_source_digests();
   results.sources = digests_.tree;
   proofs_ = proof_store(proof_backend(*results.device), results.kernels.flags,
@@ -332,7 +337,8 @@ answer_record session::request(const worker_set& workers, const nlohmann::json& 
     one = std::make_unique<worker>(workers.start(message));
   auto answer = workers.request(*one, message, limits, [&](const std::string& progress) {
     status_.show(fmt::format("{}: {}", status, progress));
-    if (progress != timing_is_over || next.is_null() || on_emulator()) return;
+    const bool may_begin = progress == next_may_begin || progress == timing_is_over;
+    if (!may_begin || ahead_ || next.is_null() || on_emulator()) return;
     ahead_ = std::make_unique<worker>(workers.start(next));
     ahead_->start_ahead();
   });
