@@ -23,6 +23,7 @@
 #include "harness/device/host_clock.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure/ceilings.hpp"
+#include "harness/device/measure/device_turn.hpp"
 #include "harness/device/measure/timed_launches.hpp"
 #include "harness/device/parameters.hpp"
 #include "harness/device/references.hpp"
@@ -423,6 +424,10 @@ void worker::select_device() {
 
 void worker::connect() {
   try {
+    // This loads the driver, and disturbs nobody; a context does.
+    int count = 0;
+    cudaGetDeviceCount(&count);
+    const device_turn turn;
     select_device();
   } catch (const std::exception&) {
     device_selected_ = false;

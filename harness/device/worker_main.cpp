@@ -25,7 +25,6 @@
 
 #include "common/process_group.hpp"
 #include "harness/device/agreement.hpp"
-#include "harness/device/measure/device_turn.hpp"
 #include "harness/device/measure/timed_launches.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/worker.hpp"
@@ -194,10 +193,7 @@ int lab::worker_main(int argc, char** argv, conversation& with, std::optional<st
     if (asked.serve) {
       // What a kernel has printed before it crashes, or is ended, is not lost.
       std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-      if (asked.connect) {
-        const lab::device_turn turn;
-        answering.connect();
-      }
+      if (asked.connect) answering.connect();
       serve(answering, with);
       std::fflush(stdout);
       // Nothing of the stage's runs after its answer: neither destructors nor what it gave to atexit().

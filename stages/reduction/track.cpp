@@ -154,8 +154,8 @@ cases_of<problem::parameters> problem::cases(std::int64_t tile, bool thorough, s
   add_lone_values(list, tile, seed);
   add_residues(list, tile, seed);
   // More values than 1024 partial results of one pass are made of.
-  list.add_brief(1'400'003, pattern::small_integers, operation::sum, element::float64);
-  list.add_brief(1'400'003, pattern::signed_random, operation::maximum, element::float64);
+  list.add_brief(1'400'003, pattern::integers, operation::sum, element::float64);
+  list.add_lone(1'400'003, 1'400'002, operation::maximum, element::float64);
   // Sizes drawn at random, but the same ones every time.
   for (std::uint64_t k = 0; k < 8; ++k) {
     list.add(static_cast<std::int64_t>(1 + random_bits(7, k) % 100'000), pattern::random,
