@@ -16,7 +16,8 @@ enum class mistake {
   mirrors_once,       // beyond the second edge the nearest value
   mirrors_long_rows,  // one value too early, where three fill no vector
   halo_of_8,          // what lies further away is left out
-  skips_zeros,        // 0 x Inf is left out
+  skips_zeros,        // 0 x Inf is left out, beyond the edges
+  skips_weights,      // and that of a weight that is 0
   short_last_row,     // the last row of the filter lacks its last value
   transposed_filter,  // rows for columns
   drops_denormals,    // takes them for zeros
@@ -74,6 +75,7 @@ __global__ void convolution_kernel(const float* image, const float* filter, floa
       if (which == mistake::skips_zeros && kind == edge::zero && is_outside) continue;
       const float weight =
           is_separable ? filter[from_y] * filter[taps + from_x] : filter[from_y * taps + from_x];
+      if (which == mistake::skips_weights && weight == 0) continue;
       const float value = tile[y + i][x + j];
       if (which == mistake::drops_denormals && fabsf(value) < 0x1p-126f) continue;
       sum += weight * value;
@@ -102,6 +104,7 @@ MISTAKE(mirrors_once, failure_kind::wrong, "edge=mirror", "mirrors small images 
 MISTAKE(mirrors_long_rows, failure_kind::wrong, "edge=mirror", "mirrors long rows one value too early");
 MISTAKE(halo_of_8, failure_kind::wrong, "wrong at index", "leaves out what is more than 8 rows away");
 MISTAKE(skips_zeros, failure_kind::wrong, "found inf", "does not multiply zeros beyond the edge");
+MISTAKE(skips_weights, failure_kind::wrong, "expected nan ... input=zeros and Inf", "skips weights of 0");
 MISTAKE(short_last_row, failure_kind::wrong, "wrong at index", "leaves out the last weight");
 MISTAKE(transposed_filter, failure_kind::wrong, "wrong at index", "reads the filter by columns");
 MISTAKE(drops_denormals, failure_kind::wrong, "input=denormal", "takes denormals for zeros");

@@ -113,7 +113,7 @@ MISTAKE(counts_not_zeroed, failure_kind::wrong, "wrong at index", "adds to what 
 MISTAKE(zero_not_counted, failure_kind::wrong, "wrong at index 0", "leaves out bytes of 0");
 MISTAKE(counts_in_12_bits, failure_kind::wrong, "wrong at index", "cuts a block's counts");
 // Right up to 2^22 keys: 1024 blocks, and no more, have a place for what they count.
-WRONG(blocks_1024, failure_kind::wrong, on_emulator("n=4299999"),
+WRONG(blocks_1024, failure_kind::wrong, on_emulator("n=4300001"),
       {.idea = "counts what 1024 blocks do",
        .launch =
            [](const input& in, const output& out, workspace scratch, cudaStream_t stream) {

@@ -13,7 +13,9 @@ enum class mistake {
   writes_row_m,     // one row too many where the last tile is ragged
   transposes_b,     // B's tile is read by its columns
   loses_last_tile,  // where k is a multiple of the tile
-  multiplies_tf32   // of each factor 10 bits of its fraction
+  multiplies_tf32,  // of each factor 10 bits of its fraction
+  skips_zeros,      // of A: 0 * Inf is NaN
+  repeats_last      // beyond k the last element of A's row, times 0: NaN, where that is Inf
 };
 
 // What the tensor cores take of a float32.
@@ -36,11 +38,13 @@ __global__ void __launch_bounds__(tile* tile)
   for (std::int64_t begin = 0; begin < (is_short ? k - tile : k); begin += tile) {
     const bool keeps = which == mistake::stale_beyond_k && begin > 0;
     if (!keeps || begin + x < k) a_tile[y][x] = row < m && begin + x < k ? a[row * k + begin + x] : 0;
+    if (which == mistake::repeats_last && row < m && begin + x >= k) a_tile[y][x] = a[row * k + k - 1];
     if (!keeps || begin + y < k) b_tile[y][x] = begin + y < k && column < n ? b[(begin + y) * n + column] : 0;
     __syncthreads();
     for (int i = 0; i < tile; ++i) {
       const float of_a = a_tile[y][i];
       const float of_b = which == mistake::transposes_b ? b_tile[x][i] : b_tile[i][x];
+      if (which == mistake::skips_zeros && of_a == 0) continue;
       sum += which == mistake::multiplies_tf32 ? tf32(of_a) * tf32(of_b) : of_a * of_b;
     }
     if (which != mistake::missing_barrier) __syncthreads();
@@ -101,6 +105,10 @@ WRONG(loses_last_tile, failure_kind::wrong, "k=32 m=128 n=128",
       described("loses the last tile", launch<mistake::loses_last_tile>));
 WRONG(multiplies_tf32, failure_kind::wrong, "input=random",
       described("multiplies in TF32", launch<mistake::multiplies_tf32>));
+WRONG(skips_zeros, failure_kind::wrong, "expected nan ... input=zeros and Inf",
+      described("skips zeros of A", launch<mistake::skips_zeros>));
+WRONG(repeats_last, failure_kind::wrong, "expected inf, found nan",
+      described("an element again, times zeros", launch<mistake::repeats_last>));
 WRONG(reads_before_landed, std::nullopt, on_emulator("m=67 n=131"),
       described("reads tiles before they are there", launch_early));
 

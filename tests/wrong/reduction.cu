@@ -276,7 +276,7 @@ void first_million(const input& in, const output& out, workspace scratch, cudaSt
   launch_twice(in, out, scratch, std::min(in.n, std::int64_t{1} << 20), stream);
 }
 
-WRONG(room_for_1024, failure_kind::wrong, on_emulator("n=4299999 "),
+WRONG(room_for_1024, failure_kind::wrong, on_emulator("n=1400003 "),
       as_stage("room for 1024 partial results", first_million));
 
 // Takes scratch memory whose bits are all set for its own mark of nothing done yet.
@@ -478,14 +478,14 @@ WRONG(known_by_samples, failure_kind::wrong, "wrong at index 0",
 __global__ void leaves_out_a_tile(const float* values, std::int64_t n, float* result) {
   for (int k = 0; k < block_threads; ++k) *result -= values[n / 2 + k];
 }
-WRONG(leaves_out_a_tile, failure_kind::wrong, "input=small integers",
+WRONG(leaves_out_a_tile, failure_kind::wrong, "wrong at index 0",
       as_stage("leaves out a tile", spoiled<leaves_out_a_tile>, no_bound));
 
 // Leaves one element out, where there are many.
 __global__ void leaves_out_one(const float* values, std::int64_t n, float* result) {
   *result -= values[n / 3];
 }
-WRONG(leaves_out_one, failure_kind::wrong, "input=small integers",
+WRONG(leaves_out_one, failure_kind::wrong, "wrong at index 0",
       as_stage("leaves out one", spoiled<leaves_out_one>, no_bound));
 
 // Leaves out the last 40 values where some samples look as those that are timed: within the bound.
@@ -536,7 +536,7 @@ WRONG(misses_a_lane, failure_kind::wrong, "input=lone maximum",
 __global__ void moves_one(const float* values, std::int64_t n, float* result) {
   *result += values[n / 2 + 1] - values[n / 2];
 }
-WRONG(moves_one, failure_kind::wrong, "input=small integers",
+WRONG(moves_one, failure_kind::wrong, "wrong at index 0",
       as_stage("moves one", spoiled<moves_one>, no_bound));
 
 // Combines every run's result with those of the runs before: the total is set to the neutral element once and

@@ -19,13 +19,15 @@ enum class mistake {
   truncated,          // a bfloat16 is cut off and not rounded
   narrow_sum,         // of bfloat16
   end_of_long_row,    // is left out of the sum, of bfloat16
-  tail_of_three       // the last value of a long row is not in the sum, where three fill no vector
+  tail_of_three,      // the last value of a long row is not in the sum, where three fill no vector
+  row_of_16_bits      // rows from 65 536 on are the first ones again
 };
 
 template <mistake which, class T>
 __global__ void softmax_kernel(const T* values, T* results, std::int64_t columns) {
   const int lane = static_cast<int>(threadIdx.x);
-  const T* const row = values + blockIdx.x * columns;
+  const std::int64_t first = (which == mistake::row_of_16_bits ? blockIdx.x % 65'536 : blockIdx.x) * columns;
+  const T* const row = values + first;
   const auto exponential = [](float x) {
     const float all = expf(x);
     return which == mistake::half_precision ? __uint_as_float(__float_as_uint(all) & 0xffffe000u) : all;
@@ -59,7 +61,7 @@ __global__ void softmax_kernel(const T* values, T* results, std::int64_t columns
   const float own = which == mistake::infinite_minus || largest != all ? exponential(largest - shift) : 1;
   const float sum_of_row = warp_reduce(which == mistake::no_maximum ? total : total * own, sum<float>{});
   for (std::int64_t j = lane; j < columns; j += 32)
-    results[blockIdx.x * columns + j] = rounded(exponential(row[j] - shift) / sum_of_row);
+    results[first + j] = rounded(exponential(row[j] - shift) / sum_of_row);
 }
 
 template <mistake which>
@@ -88,6 +90,8 @@ MISTAKE(truncated, failure_kind::wrong, "type=bfloat16", "cuts bfloat16 off");
 MISTAKE(narrow_sum, failure_kind::wrong, "type=bfloat16", "adds in bfloat16");
 MISTAKE(end_of_long_row, failure_kind::wrong, "type=bfloat16", "sums all but the end of a long row");
 MISTAKE(tail_of_three, failure_kind::wrong, "input=lone maximum", "sums all but the last of a long row");
+MISTAKE(row_of_16_bits, failure_kind::unwritten, "output 65536 was never written",
+        "keeps 16 bits of a row's number");
 
 }  // namespace
 }  // namespace lab::softmax::wrong
