@@ -15,6 +15,7 @@
 #include "common/all_cores.hpp"
 #include "common/process_group.hpp"
 #include "common/random.hpp"
+#include "harness/device/compared_pieces.hpp"
 #include "harness/device/fold.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/many_values.hpp"
@@ -26,6 +27,9 @@ namespace lab {
 namespace {
 
 constexpr std::int64_t streamed_piece = std::int64_t{1} << 18;  // by one core
+
+// So many outputs are compared one after another, or by digests: 16 cores take about a second for them.
+constexpr std::int64_t most_compared = std::int64_t{1} << 28;
 
 // So many outputs of `terms` terms each are one core's at a time, `most` of them where they are cheap: of
 // 2^16 terms together, long enough to be worth a core, and short enough that a few costly outputs have all
@@ -73,25 +77,6 @@ std::optional<double> first_declared_error(const bound_problem& problem, const p
       known.try_emplace({facts.stage, facts.name + " " + facts.key}, std::nullopt);
   if (is_new) known_error->second = problem.declared_error();
   return known_error->second;
-}
-
-// Which of the pieces are compared, each of so many outputs: all, where they have no more than 2^28 together.
-// Otherwise, so that a comparison takes seconds, so many: both ends, and others that the seed draws.
-std::vector<std::int64_t> compared_pieces(std::int64_t pieces, std::int64_t outputs, std::uint64_t seed) {
-  constexpr std::int64_t most_outputs = std::int64_t{1} << 28;
-  std::vector<std::int64_t> chosen(static_cast<std::size_t>(pieces));
-  std::iota(chosen.begin(), chosen.end(), std::int64_t{0});
-  const std::int64_t wanted = std::max<std::int64_t>(2, most_outputs / std::max<std::int64_t>(1, outputs));
-  if (pieces <= wanted) return chosen;
-  std::swap(chosen[1], chosen.back());
-  for (std::int64_t k = 2; k < wanted; ++k) {
-    const std::uint64_t bits = random_bits(seed ^ 0x91ece, static_cast<std::uint64_t>(k));
-    std::swap(chosen[static_cast<std::size_t>(k)],
-              chosen[static_cast<std::size_t>(k) + bits % static_cast<std::uint64_t>(pieces - k)]);
-  }
-  chosen.resize(static_cast<std::size_t>(wanted));
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
 }
 
 // What judge(begin, end, result) finds of pieces of [0, count), each for one core.
@@ -547,10 +532,11 @@ check_result array_workload::compare() {
   };
   if (facts_.has_reference_run) {
     if (has_exact_results() && facts_.exact_error == 0 && is_worth_keeping()) return by_digests();
-    return has_exact_input() || whole_cost() <= max_whole_cost ? compare_in_order(false) : by_sample();
+    return has_exact_input() || whole_cost() <= max_whole_cost ? compare_in_order(most_compared)
+                                                               : by_sample();
   }
   if (facts_.has_stream && has_exact_input() && !has_exact_results() && streams())
-    return compare_in_order(false);
+    return compare_in_order(most_compared);
   const bool exact = has_exact_results() || bound_ == 0;
   const bool are_many = size() > std::int64_t{1} << 24;
   if (exact && streams() && (are_many || whole_cost() > 16 * size())) return by_digests();
@@ -575,9 +561,9 @@ check_result array_workload::compare_whole() {
   return compare_listed(rules, {source_.kind, source_.seed, &arrays}, all, outputs);
 }
 
-// Outputs against references that come one after another, `all` or as many segments as compared_pieces()
-// says. The next one is downloaded meanwhile.
-check_result array_workload::compare_in_order(bool all) {
+// At most so many outputs against references that come one after another, in segments. The next segment is
+// downloaded meanwhile.
+check_result array_workload::compare_in_order(std::int64_t most) {
   constexpr std::int64_t segment = std::int64_t{1} << 23;  // downloaded at once
   static_assert(segment % streamed_piece == 0);
   const comparison rules = make_comparison(largest_input());
@@ -588,19 +574,20 @@ check_result array_workload::compare_in_order(bool all) {
       host_values(rules.type, std::clamp(size() - segment, std::int64_t{0}, segment))};
   const page_lock locks[] = {page_lock(halves[0].bytes), page_lock(halves[1].bytes)};
   const std::int64_t pieces = (size() + segment - 1) / segment;
-  const auto chosen = compared_pieces(pieces, all ? 1 : segment, source_.seed);
-  const auto download = [&](std::size_t k) {
+  const auto chosen =
+      compared_pieces(pieces, segment, most, source_.seed, special_index(source_.kind, source_.seed));
+  const auto bring = [&](std::size_t k) {
     if (k >= chosen.size()) return;
     const std::int64_t first = chosen[k] * segment;
     parts_[0].memory->download(first, std::min(segment, size() - first), halves[k % 2].bytes.data());
   };
-  download(0);
+  bring(0);
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     const std::int64_t first = chosen[k] * segment;
     const std::int64_t count = std::min(segment, size() - first);
     const host_values& found = halves[k % 2];
     CUDA_CHECK(cudaStreamSynchronize(stream_));
-    download(k + 1);
+    bring(k + 1);
     std::vector<check_result> parts(threads_for(count, streamed_piece));
     for_pieces_on_all_cores(count, streamed_piece,
                             [&](std::int64_t begin, std::int64_t end, unsigned thread) {
@@ -689,7 +676,10 @@ check_result array_workload::compare_digests(std::int64_t segment, std::int64_t 
   each([&](gpu_part& one) {
     const part& held = one.memory->output_part();
     found.push_back(one.memory->exact_digests(facts_.exact_unit, segment));
-    chosen.push_back(compared_pieces(std::ssize(found.back()), segment, source_.seed));
+    auto special = special_index(source_.kind, source_.seed);
+    if (special) *special -= held.first;
+    chosen.push_back(
+        compared_pieces(std::ssize(found.back()), segment, most_compared, source_.seed, special));
     for (const std::int64_t which : chosen.back()) {
       sum += found.back()[static_cast<std::size_t>(which)];
       result.compared += std::min(segment, held.count - which * segment);
@@ -707,7 +697,7 @@ check_result array_workload::compare_digests(std::int64_t segment, std::int64_t 
     return std::to_string(all);
   };
   if (std::to_string(sum) == (key ? references::kept(*key, work_out) : work_out())) return result;
-  if (facts_.has_reference_run) return compare_in_order(true);
+  if (facts_.has_reference_run) return compare_in_order(std::numeric_limits<std::int64_t>::max());
   for (std::size_t k = 0; k < parts_.size() && !result.failure; ++k) {
     const part& held = parts_[k].memory->output_part();
     const std::vector<std::uint64_t> expected = digests_of_part(k);

@@ -92,7 +92,8 @@ class array_workload : public workload {
   [[nodiscard]] std::vector<std::int64_t> sample() const;
   // What the comparison has found, told with where the output is computed.
   [[nodiscard]] virtual check_result located(check_result result) const;
-  // Whole where that can be afforded: output by output, or with exact results by digests of them.
+  // Whole (at most 2^28 outputs) where that can be afforded: output by output, or with exact results by
+  // digests of them.
   virtual check_result compare();
 
   void look_at_memory();
@@ -117,8 +118,9 @@ class array_workload : public workload {
   [[nodiscard]] check_result compare_listed(const comparison& rules, const input_source& source,
                                             const std::vector<std::int64_t>& indices,
                                             const host_values& found) const;
-  // Digests of exact results in segments, worked out on the device and by the host; where they differ, the
-  // first wrong output is looked for. The host's are known by `key`, where they are to be kept.
+  // Digests of exact results in segments (of at most 2^28 outputs a GPU), worked out on the device and by the
+  // host; where they differ, the first wrong output is looked for. The host's are known by `key`, where they
+  // are to be kept.
   check_result compare_digests(std::int64_t segment, std::int64_t terms,
                                const std::optional<std::string>& key);
   [[nodiscard]] comparison make_comparison(double largest) const;
@@ -144,7 +146,7 @@ class array_workload : public workload {
   [[nodiscard]] bool streams() const { return facts_.has_exact_outputs && facts_.streams; }
   [[nodiscard]] bool is_worth_keeping() const;
   [[nodiscard]] std::int64_t all_inputs() const;
-  check_result compare_in_order(bool all);
+  check_result compare_in_order(std::int64_t most);
   check_result compare_whole();
   [[nodiscard]] check_result compare_runs(const comparison& rules, const input_source& source,
                                           const std::vector<std::int64_t>& indices,

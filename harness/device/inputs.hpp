@@ -397,8 +397,8 @@ inline bool seed_is_index(pattern kind) {
 
 inline bool has_rare_values(pattern kind) {
   return kind == pattern::spikes || kind == pattern::nonfinite || kind == pattern::infinite ||
-         kind == pattern::zeros_and_inf || kind == pattern::gaps || kind == pattern::sparse ||
-         kind == pattern::lone_nan || kind == pattern::lone_infinity || kind == pattern::wide;
+         kind == pattern::gaps || kind == pattern::sparse || kind == pattern::lone_nan ||
+         kind == pattern::lone_infinity || kind == pattern::wide;
 }
 
 // Whether nearly all values may count as missing.

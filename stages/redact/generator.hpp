@@ -30,7 +30,8 @@ enum class content : std::int64_t {
   long_names,   // names of 60 to 190 letters
   any_text      // names of any characters and of every length up to 8192 of them, those around powers of two
                 // more often, and visibilities that are "public" but for up to three changes, or look like
-                // it; from row 1024 on every second 1024 rows are shown, by more bytes than their names have
+                // it; every second 1024 rows, from row 1024 on, are public and have no space, so that the
+                // output is longer than the names
 };
 
 struct people {

@@ -1,10 +1,14 @@
 // The harness itself: the verifier rejects each wrong kernel for the right reason, host and device draw the
 // same inputs, owners own, and the sampler's arithmetic is right.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,9 +16,11 @@
 #include "common/memory.hpp"
 #include "common/operations.hpp"
 #include "common/stream.hpp"
+#include "harness/device/compared_pieces.hpp"
 #include "harness/device/fold.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure/ceilings.hpp"
+#include "harness/device/measure/device_turn.hpp"
 #include "harness/device/measure/timed_launches.hpp"
 #include "harness/device/references.hpp"
 #include "harness/device/track.hpp"
@@ -23,6 +29,7 @@
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
 #include "tests/device/verified.hpp"
+#include "tests/temporary_directory.hpp"
 #if LAB_EMULATED
 #include "common/emulator/core/emulator.hpp"
 #endif
@@ -43,6 +50,47 @@ TEST_CASE("a wrong output is told with the block and the thread that compute it"
   CHECK(*row->index <= (lab::emulated ? 0 : 1));
   CHECK(row->block == "0");
   CHECK(row->thread == std::to_string(*row->index));
+}
+
+TEST_CASE("of many outputs both ends, those beside a special one, and drawn ones are compared") {
+  using pieces = std::vector<std::int64_t>;
+  CHECK(lab::compared_pieces(0, 8, 100, 1).empty());
+  CHECK(lab::compared_pieces(1, 8, 100, 1) == pieces{0});
+  CHECK(lab::compared_pieces(4, 1000, 100, 1) == pieces{0, 1, 2, 3});  // four at least
+  CHECK(lab::compared_pieces(12, 8, 100, 1).size() == 12);
+  const pieces some = lab::compared_pieces(1000, 8, 100, 1, 4003);  // of piece 500
+  CHECK(some.size() == 12);
+  CHECK(std::is_sorted(some.begin(), some.end()));
+  CHECK(std::adjacent_find(some.begin(), some.end()) == some.end());
+  for (const std::int64_t piece : {0, 500, 501, 999})
+    CHECK(std::find(some.begin(), some.end(), piece) != some.end());
+  CHECK(some == lab::compared_pieces(1000, 8, 100, 1, 4003));
+  CHECK(some != lab::compared_pieces(1000, 8, 100, 2, 4003));
+  // The special one at the ends, or of another part.
+  for (const std::int64_t special : {-5, 0, 7999, 123'456})
+    CHECK(lab::compared_pieces(1000, 8, 100, 3, special).size() == 12);
+  CHECK(lab::special_index(lab::pattern::one_changed, lab::seed_of_change(9, 77)) == 77);
+  CHECK(lab::special_index(lab::pattern::lone_value, 77) == 77);
+  CHECK_FALSE(lab::special_index(lab::pattern::integers, 77));
+}
+
+TEST_CASE("a device's processes take turns") {
+  const lab::test::temporary_directory folder;
+  setenv("LAB_TURN", (folder / "turn").c_str(), 1);
+  std::atomic<bool> has_had_it = false;
+  auto own = std::make_unique<lab::device_turn>();
+  std::thread other([&] {
+    const lab::device_turn next;
+    has_had_it = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK_FALSE(has_had_it);
+  own.reset();
+  other.join();
+  CHECK(has_had_it);
+  unsetenv("LAB_TURN");
+  // Without it nobody waits.
+  const lab::device_turn first, second;
 }
 
 TEST_CASE("what is missing at a measured size is found where nothing is exact, or known from other stages") {

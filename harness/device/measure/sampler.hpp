@@ -23,14 +23,14 @@ struct sample_hooks {
   std::int64_t max_batch = 500;
 };
 
-// Times what `enqueue` puts on `stream`. On a GPU: warm-up; CUDA events, or for short launches a captured
-// graph (warm, below 1 ms: of a batch of launches; cold, below 20 us: of one, behind the flush); for cold
-// samples the L2 cache is filled with other, clean data and persisting lines are reset; the SM clock is read
-// beside each sample, a throttled one is taken again, and a row that stays throttled is marked unstable. On
-// the emulator: the host's clock. Sampling stops when the median is as certain as that of ten samples whose
-// inter-quartile range / median is spread_target, after time_limit_seconds or at 1000 samples, but not before
-// minimum_samples. Half of them will do where launches alone take the limit, and three where they take twice
-// the limit.
+// Times what `enqueue` puts on `stream`. On a GPU: warm-up (one of more than 0.3 s is the first sample); CUDA
+// events, or for short launches a captured graph (warm, below 1 ms: of a batch of launches; cold, below 20
+// us: of one, behind the flush); for cold samples the L2 cache is filled with other, clean data and
+// persisting lines are reset; the SM clock is read beside each sample, a throttled one is taken again, and a
+// row that stays throttled is marked unstable. On the emulator: the host's clock. Sampling stops when the
+// median is as certain as that of ten samples whose inter-quartile range / median is spread_target, after
+// time_limit_seconds or at 1000 samples, but not before minimum_samples. Half of them will do where launches
+// alone take the limit, and three where they take twice the limit.
 //
 // In one of several processes all call this alike. They meet before each sample, its time is the longest that
 // one of them took (on the emulator until all have ended), and they go by the same clock.

@@ -105,7 +105,8 @@ class timed_launches {
   }
 
   // New inputs. Those of the samples that are compared in full are the same for every stage, so that their
-  // references are worked out once; this stage meets each of them once.
+  // references are worked out once; this stage meets each of them once. (A long warm-up that counts as the
+  // first sample has inputs of its own.)
   void before(launch_kind kind) {
     const auto found = kind == launch_kind::sample ? checked_.find(taken_) : checked_.end();
     const auto which = static_cast<std::uint64_t>(std::distance(checked_.begin(), found));

@@ -87,15 +87,15 @@ result_row unasked_row(const stage_description& stage) {
   return row;
 }
 
-// A request of the next stage of the job that will be asked for, behind this one or (null) of all; of the
-// last one's ceiling, if none will.
+// A request of the next stage of the job that will be asked for, behind this one or (null) of all; null if
+// none will.
 nlohmann::json request_after(const ladder_job& job, const stage_description* stage) {
   const auto& stages = job.selection.stages;
   auto next = stage == nullptr ? stages.begin() : std::find(stages.begin(), stages.end(), stage);
   if (stage != nullptr && next != stages.end()) ++next;
   next =
       std::find_if(next, stages.end(), [](const auto* one) { return one->runnable && one->broken.empty(); });
-  if (next == stages.end()) return {{"op", "ceiling"}, {"track", job.selection.track->name}};
+  if (next == stages.end()) return nullptr;
   return {{"op", "measure"}, {"stage", (*next)->path}};
 }
 
@@ -193,7 +193,7 @@ session::session(const std::string& verb, const run_options& options, bool whole
   results.seed = options_.seed;
   results.device = connection_.description.device;
   results.kernels = connection_.description.build;
-  if (verb != "verify" && !on_emulator()) {
+  if (verb == "run" && !on_emulator() && options_.processes == 1) {
     turns_.emplace("turns");
     setenv("LAB_TURN", (turns_->path() / "turn").c_str(), 1);
   }
@@ -337,7 +337,7 @@ answer_record session::request(const worker_set& workers, const nlohmann::json& 
     one = std::make_unique<worker>(workers.start(message));
   auto answer = workers.request(*one, message, limits, [&](const std::string& progress) {
     status_.show(fmt::format("{}: {}", status, progress));
-    const bool may_begin = progress == next_may_begin || progress == timing_is_over;
+    const bool may_begin = progress == timing_is_over || (progress == next_may_begin && turns_);
     if (!may_begin || ahead_ || next.is_null() || on_emulator()) return;
     ahead_ = std::make_unique<worker>(workers.start(next));
     ahead_->start_ahead();
@@ -468,8 +468,10 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
                                   {"plan", sampling},
                                   {"proved", proved_.at(stage.path).found}};
   last_ceiling_.reset();
-  result_row row =
-      row_from(stage, request_about(connection_.workers, stage, message, request_after(job, &stage)), true);
+  nlohmann::json next = request_after(job, &stage);
+  const bool is_last = next.is_null() && turns_ && options_.repeat == 1;
+  if (is_last) next = {{"op", "ceiling"}, {"track", group.track}};
+  result_row row = row_from(stage, request_about(connection_.workers, stage, message, next), true);
   row.proof = proof_text(proved_.at(stage.path), results.created);
   if (before != group.rows.end()) add_process(*before, row);
   return add_row(std::move(row), group);

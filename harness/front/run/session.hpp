@@ -152,8 +152,8 @@ class session {
   stage_selector select_;
   std::deque<worker_description> opened_;  // what `selections_` and rows point into
   std::vector<track_selection> selections_;
-  std::unique_ptr<worker> ahead_;          // started before it is asked
   std::optional<temporary_folder> turns_;  // of a GPU's processes (harness/device/measure/device_turn.hpp)
+  std::unique_ptr<worker> ahead_;          // started before it is asked
   worker_set observed_{backend::observed};
   worker_set plain_;  // that prove: the connection's own, but where that counts
   // What references worked out, of each track and operation.
