@@ -476,16 +476,18 @@ WRONG(known_by_samples, failure_kind::wrong, "wrong at index 0",
 
 // Leaves a whole tile out, where there are many.
 __global__ void leaves_out_a_tile(const float* values, std::int64_t n, float* result) {
+  if (!isfinite(*result)) return;  // Inf - Inf is told by any input
   for (int k = 0; k < block_threads; ++k) *result -= values[n / 2 + k];
 }
-WRONG(leaves_out_a_tile, failure_kind::wrong, "wrong at index 0",
+WRONG(leaves_out_a_tile, failure_kind::wrong, "input=small integers",
       as_stage("leaves out a tile", spoiled<leaves_out_a_tile>, no_bound));
 
 // Leaves one element out, where there are many.
 __global__ void leaves_out_one(const float* values, std::int64_t n, float* result) {
+  if (!isfinite(*result)) return;  // Inf - Inf is told by any input
   *result -= values[n / 3];
 }
-WRONG(leaves_out_one, failure_kind::wrong, "wrong at index 0",
+WRONG(leaves_out_one, failure_kind::wrong, "input=small integers",
       as_stage("leaves out one", spoiled<leaves_out_one>, no_bound));
 
 // Leaves out the last 40 values where some samples look as those that are timed: within the bound.
@@ -534,9 +536,10 @@ WRONG(misses_a_lane, failure_kind::wrong, "input=lone maximum",
 
 // Reads the neighbour of one element instead, where there are many.
 __global__ void moves_one(const float* values, std::int64_t n, float* result) {
+  if (!isfinite(*result)) return;  // Inf - Inf is told by any input
   *result += values[n / 2 + 1] - values[n / 2];
 }
-WRONG(moves_one, failure_kind::wrong, "wrong at index 0",
+WRONG(moves_one, failure_kind::wrong, "input=small integers",
       as_stage("moves one", spoiled<moves_one>, no_bound));
 
 // Combines every run's result with those of the runs before: the total is set to the neutral element once and
