@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "common/random.hpp"
@@ -18,22 +18,22 @@ namespace lab {
 inline std::vector<std::int64_t> compared_pieces(std::int64_t pieces, std::int64_t outputs_each,
                                                  std::int64_t most, std::uint64_t seed,
                                                  std::optional<std::int64_t> special = std::nullopt) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(pieces));
-  std::iota(all.begin(), all.end(), std::int64_t{0});
-  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(4, most / outputs_each));
-  if (all.size() <= wanted) return all;
-  std::vector<std::int64_t> first{0, pieces - 1};
-  if (special) first.insert(first.end(), {*special / outputs_each, *special / outputs_each + 1});
-  std::size_t kept = 0;
-  for (const std::int64_t piece : first) {
-    const auto found = std::find(all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(), piece);
-    if (found != all.end()) std::iter_swap(found, all.begin() + static_cast<std::ptrdiff_t>(kept++));
+  const std::int64_t wanted = std::min(pieces, std::max<std::int64_t>(4, most / outputs_each));
+  std::set<std::int64_t> chosen;
+  const auto add = [&](std::int64_t piece) {
+    if (piece >= 0 && piece < pieces) chosen.insert(piece);
+  };
+  add(0);
+  add(pieces - 1);
+  if (special) {
+    add(*special / outputs_each);
+    add(*special / outputs_each + 1);
   }
-  for (std::size_t k = kept; k < wanted; ++k)
-    std::swap(all[k], all[k + random_bits(seed ^ 0x91ece, k) % (all.size() - k)]);
-  all.resize(wanted);
-  std::sort(all.begin(), all.end());
-  return all;
+  if (wanted == pieces)
+    for (std::int64_t piece = 0; piece < pieces; ++piece) add(piece);
+  for (std::uint64_t k = 0; static_cast<std::int64_t>(chosen.size()) < wanted; ++k)
+    add(static_cast<std::int64_t>(random_bits(seed ^ 0x91ece, k) % static_cast<std::uint64_t>(pieces)));
+  return {chosen.begin(), chosen.end()};
 }
 
 // The output beside which an input of this kind has its one special value.

@@ -3,6 +3,9 @@
 
 #include "tests/emulate/emulate_call.hpp"
 
+using lab::test::emulate;
+using lab::test::expect;
+
 namespace {
 
 constexpr const char* blas_calls = R"cuda(
@@ -237,14 +240,14 @@ TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses 
                                    "** On entry to SGEMV parameter number 6",
                                    "** On entry to SGEMM parameter number 8",
                                    "refused 7 7 no error\n"};
-  lab::test::expect(lab::test::emulate({source}), 0, results);
+  expect(emulate({source}), 0, results);
   if (!LAB_WITH_OBSERVED) return;
-  const lab::test::outcome observed = lab::test::emulate({"--observe", source});
-  lab::test::expect(observed, 0, results);
+  const lab::test::outcome observed = emulate({"--observe", source});
+  expect(observed, 0, results);
   CHECK(observed.text.find("lab: ") == std::string::npos);
   // A fault within the library is one of the call.
-  lab::test::expect(lab::test::emulate({source, "--", "too far"}), 9,
-                    {"fault: ", "blas.cu:76: in a library's kernel, ", "reads 4 bytes at "});
+  expect(emulate({source, "--", "too far"}), 9,
+         {"fault: ", "blas.cu:76: in a library's kernel, ", "reads 4 bytes at "});
 }
 
 TEST_CASE("CUB's scans behind a prefix and its algorithms, 16-bit words and complex numbers") {
@@ -253,8 +256,8 @@ TEST_CASE("CUB's scans behind a prefix and its algorithms, 16-bit words and comp
   lab::test::put(source, collectives);
   const std::string expected =
       "scans 0, doubled 0, 163 parts 103 1, sorted 1, bulk 299, tanh 2.5, words 0 384 0, complex 5 25 -4";
-  lab::test::expect(lab::test::emulate({source}), 0, {expected});
-  if (LAB_WITH_OBSERVED) lab::test::expect(lab::test::emulate({"--observe", source}), 0, {expected});
+  expect(emulate({source}), 0, {expected});
+  if (LAB_WITH_OBSERVED) expect(emulate({"--observe", source}), 0, {expected});
 }
 
 TEST_CASE("a generator of the host fills an array, in whatever order it is asked for") {

@@ -8,6 +8,7 @@
 #include "common/memory.hpp"
 #include "common/random.hpp"
 #include "harness/device/stage_call.hpp"
+#include "harness/protocol.hpp"
 
 namespace lab {
 namespace {
@@ -447,9 +448,8 @@ bool verifier::exact_at(const parameter_values& parameters) {
     if (!exact.empty()) setup = {exact.front().input, exact.front().seed.value_or(seeds_.fixed)};
     ++record_.cases;
     const auto work = track_.make(stage_, parameters, stream_);
-    // As much again is for what the stage itself asks for, and some for the next process's context.
-    constexpr std::size_t of_a_context = std::size_t{2} << 30;
-    if (progress_ && memory::available() > memory::in_use() + of_a_context) progress_(next_may_begin);
+    // As much again is for what the stage itself asks for.
+    if (progress_ && memory::available() > memory::in_use() + memory::of_a_context) progress_(next_may_begin);
     check(*work, parameters, setup);
   } catch (const stage_error& error) {
     fail({.kind = error.kind(), .found = error.what()}, parameters, {});
