@@ -521,3 +521,9 @@ TEST_CASE("the first error of a compiler is found") {
         "the linker: undefined reference to `f()'");
   CHECK(lab::front::first_compiler_error("ninja: error: loading 'build.ninja'\n").empty());
 }
+
+TEST_CASE("a source without nvcc's words gets no advice about them") {
+  CHECK(lab::front::words_of_nvcc("launch(kernel, grid, block, 0, stream, x << 3);").empty());
+  CHECK(holds(lab::front::words_of_nvcc("k<<<1, 2>>>(x);"), "launch(kernel, grid, block"));
+  CHECK(holds(lab::front::words_of_nvcc("extern __shared__ int a[];"), "T* name = dynamic_shared<T>()"));
+}

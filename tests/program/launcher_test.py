@@ -227,6 +227,10 @@ class LauncherTest(unittest.TestCase):
             code, out, err = self.project.lab("run", "alpha/01_a")
             self.assertEqual((code, out), (2, ""))
             self.assertIn("it says FAIL", err)
+            self.assertNotIn("in a stage: launch(", err)
+        self.project.put("stages/alpha/01_a/stage.cu", "FAIL k<<<1, 2>>>(x);")  # what nvcc alone knows
+        err = self.project.lab("run", "alpha/01_a")[2]
+        self.assertIn("stages/alpha/01_a/stage.cu:1:FAIL k<<<1, 2>>>(x);\nlab: in a stage: launch(", err)
         self.assertIn("front 1", self.run_lab("run", "bravo/01_a"))  # costs no other stage its run
         self.project.put("stages/alpha/01_a/stage.cu", "right again")
         self.assertIn("right again", self.built("run", "alpha/01_a"))

@@ -98,6 +98,7 @@ slot_build exercise_slot::build(part what, const std::string& source, std::chron
     throw environment_error("the build failed: " +
                             cleaned(result.output.substr(result.output.size() - shown), 2000));
   }
+  if (what == part::emulator) failed.error += words_of_nvcc(source);
   return failed;
 }
 
@@ -151,6 +152,15 @@ std::string first_compiler_error(const std::string& output, std::size_t* column)
              cleaned(without_own_prefix(output.substr(found, output.find('\n', found) - found)), 300);
   }
   return "";
+}
+
+std::string words_of_nvcc(const std::string& source) {
+  std::string instead;
+  if (source.find("<<<") != std::string::npos)
+    instead += "; instead of <<<>>>: launch(kernel, grid, block, shared_bytes, stream, arguments...)";
+  if (source.find("extern __shared__") != std::string::npos)
+    instead += "; instead of extern __shared__ T name[]: T* name = dynamic_shared<T>()";
+  return instead;
 }
 
 }  // namespace lab::front

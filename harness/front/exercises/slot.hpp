@@ -66,4 +66,7 @@ class exercise_slot {
 // The first error in a compiler's output; empty where there is none. Its column, where one is named.
 [[nodiscard]] std::string first_compiler_error(const std::string& output, std::size_t* column = nullptr);
 
+// What to write in `source` for the words in it that nvcc alone knows; empty, or for the end of a message.
+[[nodiscard]] std::string words_of_nvcc(const std::string& source);
+
 }  // namespace lab::front
