@@ -88,6 +88,9 @@ class judge_of {
     if (rules_.plain_error >= 0) look_at_error(expected, error, index, found, result);
     raise(result.largest_error, error, declared);
     result.forgot |= error > bound;
+    // Of values that were large and have left: `min_scale` allows it, and without the trait it is an error.
+    result.drifted |= rules_.drift > 0 && index >= rules_.first_excused &&
+                      error > static_cast<long double>(rules_.relative_error) * expected.scale + least();
     if (expected.scale > 0 && error <= bound) raise(result.relative_error, error, expected.scale);
     return true;
   }

@@ -17,9 +17,10 @@ __device__ __noinline__ int twice(int value) {
   return 2 * value;
 }
 
-__global__ void count_in_block(int* counts, unsigned* odd) {
+__global__ void count_in_block(int* counts, unsigned* odd, float2* sums) {
   atomicAdd_block(&counts[threadIdx.x % 2], twice(1));
   atomicMax_system(odd, threadIdx.x | 1u);
+  atomicAdd(sums, make_float2(1, 2));
 }
 
 }  // namespace
@@ -134,4 +135,12 @@ TEST_CASE("functions that the lab's own kernels do not call") {
   CHECK(norm3d(2.0, 3.0, 6.0) == 7.0);
   CHECK(rnorm4df(1.0f, 1.0f, 1.0f, 1.0f) == 0.5f);
   CHECK(normcdf(0.0) == 0.5);
+  const device_array<int> counts(2);
+  const device_array<unsigned> odd(1);
+  const device_array<float2> sums(1);
+  run(count_in_block, 1, 33, counts.get(), odd.get(), sums.get());
+  CHECK(counts.values() == std::vector<int>{34, 32});
+  CHECK(odd.values() == std::vector<unsigned>{33});
+  CHECK(sums.values()[0].x == 33);
+  CHECK(sums.values()[0].y == 66);
 }

@@ -678,6 +678,15 @@ __forceinline__ unsigned short atomicCAS(unsigned short* address, unsigned short
       words);
 }
 
+// Of vectors, each number by itself is added atomically.
+__forceinline__ float2 atomicAdd(float2* address, float2 value) {
+  return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};
+}
+__forceinline__ float4 atomicAdd(float4* address, float4 value) {
+  return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y), atomicAdd(&address->z, value.z),
+          atomicAdd(&address->w, value.w)};
+}
+
 // A block's scope is within the device's, and that within the system's.
 #define LAB_EMULATOR_SCOPES(name)                                    \
   template <class T, class... Values>                                \
