@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -64,11 +65,16 @@ class judge_of {
     const long double error = std::abs(found - expected.value);
     const long double scale = std::max(expected.scale, static_cast<long double>(rules_.min_scale));
     if (rules_.relative_error == 0 || found == 0 || !(error < of_roundings * scale)) return "";
-    char text[96];
-    std::snprintf(text, sizeof text,
-                  ": an error of %.2Lg of the scale, where the bound (relative_error) is %.2g", error / scale,
-                  rules_.relative_error);
-    return text;
+    // As many digits as tell the two apart.
+    char of_error[32] = "";
+    char of_bound[32] = "";
+    for (int digits = 2;
+         digits <= std::numeric_limits<T>::max_digits10 && std::string_view(of_error) == of_bound; ++digits) {
+      std::snprintf(of_error, sizeof of_error, "%.*Lg", digits, error / scale);
+      std::snprintf(of_bound, sizeof of_bound, "%.*g", digits, rules_.relative_error);
+    }
+    return std::string(": an error of ") + of_error + " of the scale, where the bound (relative_error) is " +
+           of_bound;
   }
 
   bool is_within_bound(const expectation& expected, std::int64_t index, long double found,
@@ -82,6 +88,9 @@ class judge_of {
     if (rules_.plain_error >= 0) look_at_error(expected, error, index, found, result);
     raise(result.largest_error, error, declared);
     result.forgot |= error > bound;
+    // Of values that were large and have left: `min_scale` allows it, and without the trait it is an error.
+    result.drifted |= rules_.drift > 0 && index >= rules_.first_excused &&
+                      error > static_cast<long double>(rules_.relative_error) * expected.scale + least();
     if (expected.scale > 0 && error <= bound) raise(result.relative_error, error, expected.scale);
     return true;
   }

@@ -17,6 +17,7 @@
 #include "common/operations.hpp"
 #include "common/stream.hpp"
 #include "harness/device/compared_pieces.hpp"
+#include "harness/device/comparison.hpp"
 #include "harness/device/fold.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure/ceilings.hpp"
@@ -584,4 +585,37 @@ TEST_CASE("a worker answers what it is asked, and says what is wrong with a requ
   CHECK(
       elsewhere.answer(nlohmann::json::parse(R"({"op": "verify", "stage": "elementwise/01_naive"})")).error ==
       lab::error_kind::environment);
+}
+
+TEST_CASE("an error just beyond the bound is told with the digits that tell them apart") {
+  const lab::comparison rules{.type = lab::element_type::float64, .relative_error = 3.52e-5};
+  const auto found_of = [&](double found) {
+    const lab::expectation expected{.value = 1, .scale = 1};
+    lab::check_result result;
+    rules.judge(&expected, std::int64_t{0}, 1, &found, result);
+    return result.failure ? result.failure->found : "";
+  };
+  CHECK(found_of(1 + 3.5e-5).empty());
+  CHECK(found_of(1 + 9.61e-5)
+            .ends_with(": an error of 9.6e-05 of the scale, where the bound (relative_error) is 3.5e-05"));
+  CHECK(found_of(1 + 3.54e-5)
+            .ends_with(": an error of 3.54e-05 of the scale, where the bound (relative_error) is 3.52e-05"));
+}
+
+TEST_CASE(
+    "what has left shows by an error that is small beside the largest value, and large for its own output") {
+  const lab::comparison rules{.type = lab::element_type::float64,
+                              .relative_error = 1e-12,
+                              .min_scale = 1e100,
+                              .first_excused = 0,
+                              .drift = 1e88};
+  const auto drifted = [&](double found) {
+    const lab::expectation expected{.value = 1, .scale = 1};
+    lab::check_result result;
+    rules.judge(&expected, std::int64_t{0}, 1, &found, result);
+    CHECK(!result.failure);
+    return result.drifted;
+  };
+  CHECK(drifted(2));
+  CHECK(!drifted(1 + 1e-13));
 }

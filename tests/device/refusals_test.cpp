@@ -54,8 +54,8 @@ TEST_CASE("a wrong kernel is refused: eighth part") {
 TEST_CASE(
     "a right kernel passes: a variance in two passes, a stage without a tile, a mean of shares, an average "
     "in steps") {
-  for (const char* path :
-       {"rolling/two_passes", "transpose/without_a_tile", "moving_average/adds_shares", "ewm/step_towards"}) {
+  for (const char* path : {"rolling/two_passes", "transpose/without_a_tile", "moving_average/adds_shares",
+                           "moving_average/compensated_sum", "ewm/step_towards"}) {
     const lab::verification_record record = lab::verified(path);
     INFO(path << ": " << (record.failure ? lab::failure_message(*record.failure) : ""));
     CHECK(record.passed);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <numeric>
 #include <thread>
 
@@ -51,6 +52,14 @@ __global__ void launch_another() {
 __global__ void spin_for_next_block(volatile int* flags) {
   flags[blockIdx.x] = 1;
   while (blockIdx.x == 0 && flags[1] == 0) {
+  }
+}
+
+__global__ void take_turns(int* turn, int turns) {
+  for (int k = 0; k < turns; ++k) {
+    while (static_cast<unsigned>(atomicAdd(turn, 0)) % blockDim.x != threadIdx.x) {
+    }
+    atomicAdd(turn, 1);
   }
 }
 
@@ -264,6 +273,15 @@ TEST_CASE("three OS threads run three blocks at once") {
   const device_array<int> flags(2);
   run(spin_for_next_block, 2, 1, flags.get());  // would never end on one OS thread
   CHECK(flags.values() == std::vector<int>{1, 1});
+}
+
+TEST_CASE("threads of a block that wait for one another by atomic functions lose little time") {
+  for_each_schedule();
+  const device_array<int> turn(1);
+  const std::clock_t begin = std::clock();
+  run(take_turns, 1, 33, turn.get(), 300);
+  CHECK(turn.values() == std::vector<int>{33 * 300});
+  CHECK(std::clock() - begin < 5 * CLOCKS_PER_SEC);  // 9900 times a tick of 2 ms would be 20 s
 }
 
 TEST_CASE("a block that waits for a failed block gives up") {

@@ -12,6 +12,17 @@ __global__ void copy_vectors(const float4* in, float4* out, double2* doubled, uc
   bytes[threadIdx.x] = make_uchar4(1, 2, 3, static_cast<unsigned char>(threadIdx.x));
 }
 
+__device__ __noinline__ int twice(int value) {
+  assert(value >= 0);
+  return 2 * value;
+}
+
+__global__ void count_in_block(int* counts, unsigned* odd, float2* sums) {
+  atomicAdd_block(&counts[threadIdx.x % 2], twice(1));
+  atomicMax_system(odd, threadIdx.x | 1u);
+  atomicAdd(sums, make_float2(1, 2));
+}
+
 }  // namespace
 
 TEST_CASE("min and max have CUDA's overloads") {
@@ -105,4 +116,31 @@ TEST_CASE("vectors are loaded and stored") {
   CHECK(doubled.values()[1].y == 6);
   CHECK(bytes.values()[1].z == 3);
   CHECK(bytes.values()[1].w == 1);
+}
+
+TEST_CASE("functions that the lab's own kernels do not call") {
+  CHECK(__float2int_rn(2.5f) == 2);
+  CHECK(__float2int_rd(-2.5f) == -3);
+  CHECK(__double2ll_rz(-7.9) == -7);
+  CHECK(__float2uint_rz(1e20f) == ~0u);
+  CHECK(__int2float_rn(7) == 7.0f);
+  CHECK(__fadd_ru(1.0f, 1e-20f) > 1.0f);
+  CHECK(__usad(3u, 5u, 1u) == 3u);
+  CHECK(__mul24(-3, 5) == -15);
+  CHECK(__vadd4(0x01020304u, 0xff010101u) == 0x00030405u);
+  CHECK(__hiloint2double(0x40000000, 0) == 2.0);
+  CHECK(ullmin(3, 1ull << 40) == 3);
+  CHECK(ullmax(3, 1ull << 40) == 1ull << 40);
+  CHECK(sinpif(0.5f) == 1.0f);
+  CHECK(norm3d(2.0, 3.0, 6.0) == 7.0);
+  CHECK(rnorm4df(1.0f, 1.0f, 1.0f, 1.0f) == 0.5f);
+  CHECK(normcdf(0.0) == 0.5);
+  const device_array<int> counts(2);
+  const device_array<unsigned> odd(1);
+  const device_array<float2> sums(1);
+  run(count_in_block, 1, 33, counts.get(), odd.get(), sums.get());
+  CHECK(counts.values() == std::vector<int>{34, 32});
+  CHECK(odd.values() == std::vector<unsigned>{33});
+  CHECK(sums.values()[0].x == 33);
+  CHECK(sums.values()[0].y == 66);
 }

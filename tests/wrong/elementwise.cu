@@ -1,4 +1,9 @@
 // The track's wrong kernels, each to be refused for one mistake; a few right twins among them.
+// CUDA's own headers, which a stage may include on every device.
+#include <cuda_runtime.h>
+#include <device_launch_parameters.h>
+#include <math_constants.h>
+
 #include <ctime>
 #include <vector>
 

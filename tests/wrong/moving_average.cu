@@ -66,6 +66,58 @@ __global__ void adds_shares(const double* values, double* averages, std::int64_t
 }
 STAGE(adds_shares, as_stage("adds shares", each<adds_shares>));
 
+// Right, with a running sum of two doubles: spikes of 1e16 leave nothing in it, but values that are larger
+// still do.
+struct two_doubles {
+  double high, low;
+};
+__device__ two_doubles plus(two_doubles sum, double x) {
+  const double high = sum.high + x;
+  const double of_x = high - sum.high;
+  const double low = sum.low + ((sum.high - (high - of_x)) + (x - of_x));
+  return {high + low, low - ((high + low) - high)};
+}
+constexpr int slid_outputs = 16;
+__global__ void compensated(const double* values, double* averages, std::int64_t n, std::int64_t window) {
+  const std::int64_t first = output_index() * slid_outputs;
+  two_doubles sum{0, 0};
+  std::int64_t special = 0;  // in the window: NaN, Inf, and what is near the largest number
+  const auto enter = [&](double x) {
+    if (fabs(x) < 1e290) {
+      sum = plus(sum, x);
+    } else {
+      ++special;
+    }
+  };
+  const auto leave = [&](double x) {
+    if (fabs(x) < 1e290) {
+      sum = plus(sum, -x);
+    } else {
+      --special;
+    }
+  };
+  bool slides = false;
+  for (std::int64_t i = first; i < min(first + slid_outputs, n); ++i) {
+    if (i >= window - 1 && slides) {
+      enter(values[i]);
+      leave(values[i - window]);
+    } else if (i >= window - 1) {
+      for (std::int64_t j = i - window + 1; j <= i; ++j) enter(values[j]);
+      slides = true;
+    }
+    averages[i] =
+        slides && special == 0 ? sum.high / static_cast<double>(window) : average(values, i, window);
+  }
+}
+void launch_compensated(const input& in, const output& out, workspace /*scratch*/, cudaStream_t stream) {
+  lab::launch(compensated, dim3(static_cast<unsigned>(parts(in.n, block_threads * slid_outputs))),
+              dim3(block_threads), 0, stream, in.values, out.averages, in.n, in.window);
+}
+STAGE(compensated_sum, {.idea = "a running sum of two doubles",
+                        .launch = launch_compensated,
+                        .tile = block_threads * slid_outputs,
+                        .traits = {.drifts = true}});
+
 // Writes NaN everywhere: accepted by a comparison that asks whether the error is too large.
 __global__ void all_nan(const double* values, double* averages, std::int64_t n, std::int64_t window) {
   const std::int64_t i = output_index();

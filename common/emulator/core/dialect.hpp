@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>  // of libstdc++ the one header that uses __noinline__ as a word of its own
 
 #define __global__
 #define __device__
@@ -20,10 +21,11 @@
   __attribute__((patchable_function_entry(::lab::emulator::cluster_code(__VA_ARGS__), \
                                           ::lab::emulator::cluster_code(__VA_ARGS__))))
 #define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
 // Not alignas(), which may not stand behind __shared__.
 #define __align__(bytes) __attribute__((aligned(bytes)))
 // One copy for each running block: an OS thread runs one at a time. constinit keeps GCC from guarding arrays
-// of vector types as if they were initialised. (__noinline__ is left alone: libstdc++ uses that word itself.)
+// of vector types as if they were initialised.
 #if defined(__clang__)
 #define __shared__ thread_local
 #else

@@ -780,6 +780,7 @@ void block_runner::forget_spins() {
   quiet_since_ = 0;
   quiet_memory_.clear();
   samples_left_ = 0;
+  times_asked_ = 0;
   if (std::exchange(stuck_, false)) --launch_->stuck;
 }
 
@@ -1057,14 +1058,34 @@ void block_runner::stop_if_launch_failed() {
   }
 }
 
+// Whether one word was found unchanged so often that the thread may wait for another one of its block, which
+// no tick has to find out then.
+bool block_runner::asks_again(const void* address, std::uint64_t value) {
+  constexpr unsigned often = 64;
+  if (address != asked_ || value != found_) {
+    asked_ = address;
+    found_ = value;
+    times_asked_ = 0;
+  }
+  if (++times_asked_ < often) return false;
+  times_asked_ = 0;
+  return true;
+}
+
 void block_runner::pass_atomic(const void* address, std::size_t bytes, const void* return_address) {
   stop_if_launch_failed();
-  if (samples_left_ == 0) [[likely]]
-    return;
-  --samples_left_;
-  if (active_observer) active_observer->leave_thread();
   std::uint64_t value = 0;
   std::memcpy(&value, address, std::min(bytes, sizeof value));
+  if (samples_left_ == 0) [[likely]] {
+    if (asks_again(address, value)) {
+      running_->state = thread_state::yielded;
+      ++yielded_;
+      switch_to_scheduler(*running_->on);
+    }
+    return;
+  }
+  --samples_left_;
+  if (active_observer) active_observer->leave_thread();
   const std::uint64_t state = digest_of(digest_of_caller(current_thread.stack_end), &value, &value + 1);
   if (repeats_at_call(state, return_address)) {
     running_->state = thread_state::yielded;

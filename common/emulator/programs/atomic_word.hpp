@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "common/emulator/programs/device_functions.hpp"
+#include "common/emulator/core/device_functions.hpp"
 
 namespace lab::emulator {
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "common/emulator/programs/device_functions.hpp"
+#include "common/emulator/core/device_functions.hpp"
 
 namespace lab::emulator {
 

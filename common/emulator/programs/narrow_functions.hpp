@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/emulator/core/narrow_float.hpp"
-#include "common/emulator/programs/device_functions.hpp"
+#include "common/emulator/core/device_functions.hpp"
 
 using half = __half;
 using half2 = __half2;

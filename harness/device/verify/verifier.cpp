@@ -277,7 +277,8 @@ void verifier::judge_traits() {
   const auto right_on = [](pattern kind) {
     return std::string("is right on every input with ") + to_string(kind);
   };
-  if (thorough_ && drift_.tried && !drift_.shown) undemonstrated("drifts", right_on(pattern::spikes));
+  if (thorough_ && drift_.tried && !drift_.shown)
+    undemonstrated("drifts", right_on(pattern::spikes) + ", or wide");
   if (thorough_ && stage_.traits.forgets > 0 && !forgot_)
     undemonstrated("forgets", right_on(pattern::lone_value));
   if (thorough_ && leaks_.tried && !leaks_.shown)

@@ -32,7 +32,7 @@
 #ifdef __CUDACC__
 #include "common/emulator/programs/address_functions.hpp"
 #include "common/emulator/programs/atomic_word.hpp"
-#include "common/emulator/programs/device_functions.hpp"
+#include "common/emulator/core/device_functions.hpp"
 #include "common/emulator/programs/gpu_arithmetic.hpp"
 #include "common/emulator/programs/inline_ptx.hpp"
 #endif

@@ -249,6 +249,12 @@ __forceinline__ long long llmin(long long a, long long b) {
 __forceinline__ long long llmax(long long a, long long b) {
   return max(a, b);
 }
+__forceinline__ unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+  return min(a, b);
+}
+__forceinline__ unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+  return max(a, b);
+}
 __forceinline__ int mulhi(int a, int b) {
   return __mulhi(a, b);
 }
@@ -562,6 +568,102 @@ __forceinline__ float __tanhf(float a) noexcept {
   return tanhf(a);
 }
 
+// ---- the rest of its mathematics, and the pairs of floats of compute capability 10
+
+// Fused multiply-adds that keep subnormal numbers whatever -ftz says.
+#define LAB_IEEE(suffix)                                                     \
+  __forceinline__ float __fmaf_ieee_##suffix(float a, float b, float c) {    \
+    return __fmaf_##suffix(a, b, c);                                         \
+  }                                                                          \
+  __forceinline__ float2 __fadd2_##suffix(float2 a, float2 b) {              \
+    return {__fadd_##suffix(a.x, b.x), __fadd_##suffix(a.y, b.y)};           \
+  }                                                                          \
+  __forceinline__ float2 __fmul2_##suffix(float2 a, float2 b) {              \
+    return {__fmul_##suffix(a.x, b.x), __fmul_##suffix(a.y, b.y)};           \
+  }                                                                          \
+  __forceinline__ float2 __ffma2_##suffix(float2 a, float2 b, float2 c) {    \
+    return {__fmaf_##suffix(a.x, b.x, c.x), __fmaf_##suffix(a.y, b.y, c.y)}; \
+  }
+LAB_IEEE(rn)
+LAB_IEEE(rz)
+LAB_IEEE(ru)
+LAB_IEEE(rd)
+#undef LAB_IEEE
+
+__forceinline__ double cyl_bessel_i0(double a) {
+  return std::cyl_bessel_i(0.0, std::fabs(a));
+}
+__forceinline__ float cyl_bessel_i0f(float a) {
+  return static_cast<float>(cyl_bessel_i0(static_cast<double>(a)));
+}
+// The first one is odd.
+__forceinline__ double cyl_bessel_i1(double a) {
+  return std::copysign(std::cyl_bessel_i(1.0, std::fabs(a)), a);
+}
+__forceinline__ float cyl_bessel_i1f(float a) {
+  return static_cast<float>(cyl_bessel_i1(static_cast<double>(a)));
+}
+__forceinline__ float erfcinvf(float a) {
+  return static_cast<float>(erfcinv(static_cast<double>(a)));
+}
+__forceinline__ float erfcxf(float a) {
+  return static_cast<float>(erfcx(static_cast<double>(a)));
+}
+
+namespace lab::emulator {
+
+// The root of a sum of squares, in which no square is too large: the largest is taken out first.
+inline double length(const double* values, int count) {
+  double largest = 0;
+  for (int i = 0; i < count; ++i) {
+    if (std::isinf(values[i])) return HUGE_VAL;
+    largest = values[i] != values[i] || largest != largest ? NAN : std::fmax(largest, std::fabs(values[i]));
+  }
+  if (!(largest > 0)) return largest;
+  double sum = 0;
+  for (int i = 0; i < count; ++i) sum += values[i] / largest * (values[i] / largest);
+  return largest * std::sqrt(sum);
+}
+inline double length(const float* values, int count) {
+  double sum = 0;
+  for (int i = 0; i < count; ++i) {
+    if (std::isinf(values[i])) return HUGE_VAL;
+    sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  }
+  return std::sqrt(sum);
+}
+
+}  // namespace lab::emulator
+
+__forceinline__ double norm(int count, const double* values) {
+  return lab::emulator::length(values, count);
+}
+__forceinline__ float normf(int count, const float* values) {
+  return static_cast<float>(lab::emulator::length(values, count));
+}
+__forceinline__ double rnorm(int count, const double* values) {
+  return 1.0 / norm(count, values);
+}
+__forceinline__ float rnormf(int count, const float* values) {
+  return static_cast<float>(1.0 / lab::emulator::length(values, count));
+}
+__forceinline__ double norm4d(double a, double b, double c, double d) {
+  const double values[] = {a, b, c, d};
+  return norm(4, values);
+}
+__forceinline__ double rnorm3d(double a, double b, double c) {
+  const double values[] = {a, b, c};
+  return rnorm(3, values);
+}
+__forceinline__ double rnorm4d(double a, double b, double c, double d) {
+  const double values[] = {a, b, c, d};
+  return rnorm(4, values);
+}
+__forceinline__ float rnorm4df(float a, float b, float c, float d) {
+  const float values[] = {a, b, c, d};
+  return rnormf(4, values);
+}
+
 // ---- atomics
 
 __forceinline__ unsigned short atomicCAS(unsigned short* address, unsigned short expected,
@@ -574,6 +676,15 @@ __forceinline__ unsigned short atomicCAS(unsigned short* address, unsigned short
         return old == change[0] ? change[1] : old;
       },
       words);
+}
+
+// Of vectors, each number by itself is added atomically.
+__forceinline__ float2 atomicAdd(float2* address, float2 value) {
+  return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};
+}
+__forceinline__ float4 atomicAdd(float4* address, float4 value) {
+  return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y), atomicAdd(&address->z, value.z),
+          atomicAdd(&address->w, value.w)};
 }
 
 // A block's scope is within the device's, and that within the system's.
@@ -599,7 +710,9 @@ LAB_EMULATOR_SCOPES(atomicOr)
 LAB_EMULATOR_SCOPES(atomicXor)
 #undef LAB_EMULATOR_SCOPES
 
-// ---- shuffles and votes without a mask, which CUDA 13 has no longer: of the lanes that are here
+#ifdef LAB_EMULATOR_PROGRAM
+// ---- shuffles and votes without a mask, which CUDA 13 has no longer, of the lanes that are here: for
+// programs alone
 
 template <class T>
 __forceinline__ T __shfl(T value, int source, int width = 32,
@@ -630,6 +743,7 @@ __forceinline__ int __all(int predicate, lab::emulator::place where = lab::emula
 __forceinline__ unsigned __ballot(int predicate, lab::emulator::place where = lab::emulator::place::here()) {
   return __ballot_sync(__activemask(where), predicate, where);
 }
+#endif
 
 // ---- the rest
 
@@ -651,7 +765,9 @@ __forceinline__ void __brkpt() {
   __trap();
 }
 __forceinline__ void __prof_trigger(int) {}
+#ifdef LAB_EMULATOR_PROGRAM
 #define __assume(condition) static_cast<void>(0)
+#endif
 // The four products of bytes also take their vectors.
 __forceinline__ int __dp4a(char4 a, char4 b, int sum) {
   return sum + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
