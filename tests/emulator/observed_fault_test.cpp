@@ -243,6 +243,10 @@ __global__ void add_up(const float* from, float* to) {
   to[threadIdx.x] += from[threadIdx.x];
 }
 
+__global__ void add_nothing(int* word) {
+  atomicAdd(word, 0);
+}
+
 __global__ void write_all(float* to) {
   to[threadIdx.x] = 1;
 }
@@ -378,6 +382,13 @@ TEST_CASE("observed: a __device__ variable is device memory, and constant memory
   const found constants = observe(use_constants, 1, 32, to.get());
   check_silent(constants);
   CHECK(constants.kernels.at(0).metrics.at("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum") == 0);
+}
+
+TEST_CASE("observed: atomic functions that change nothing are counted by warps") {
+  const device_array<int> word(1);
+  const found one = observe(add_nothing, 4, 256, word.get());
+  check_silent(one);
+  CHECK(one.kernels.at(0).metrics.at("lab__atomics_mem_global.sum") == 4 * 256 / 32);
 }
 
 TEST_CASE("observed: a race within a block in device memory") {

@@ -780,7 +780,7 @@ void block_runner::forget_spins() {
   quiet_since_ = 0;
   quiet_memory_.clear();
   samples_left_ = 0;
-  times_asked_ = 0;
+  asked_ = nullptr;
   if (std::exchange(stuck_, false)) --launch_->stuck;
 }
 
@@ -1058,12 +1058,17 @@ void block_runner::stop_if_launch_failed() {
   }
 }
 
-// Whether one word was found unchanged so often that the thread may wait for another one of its block, which
-// no tick has to find out then.
-bool block_runner::asks_again(const void* address, std::uint64_t value) {
-  constexpr unsigned often = 64;
-  if (address != asked_ || value != found_) {
+// Whether the running thread, and no other one in between, has found one word unchanged so often that it may
+// wait for another one of its block, which no tick has to find out then.
+bool block_runner::asks_again(const void* address, std::size_t bytes) {
+  constexpr unsigned often = 256;
+  const bool is_same = address == asked_ && running_->number == asks_;
+  // A word that was changed before can be read.
+  std::uint64_t value = 0;
+  if (is_same) std::memcpy(&value, address, std::min(bytes, sizeof value));
+  if (!is_same || value != found_) {
     asked_ = address;
+    asks_ = running_->number;
     found_ = value;
     times_asked_ = 0;
   }
@@ -1074,10 +1079,8 @@ bool block_runner::asks_again(const void* address, std::uint64_t value) {
 
 void block_runner::pass_atomic(const void* address, std::size_t bytes, const void* return_address) {
   stop_if_launch_failed();
-  std::uint64_t value = 0;
-  std::memcpy(&value, address, std::min(bytes, sizeof value));
   if (samples_left_ == 0) [[likely]] {
-    if (asks_again(address, value)) {
+    if (asks_again(address, bytes)) {
       running_->state = thread_state::yielded;
       ++yielded_;
       switch_to_scheduler(*running_->on);
@@ -1086,6 +1089,8 @@ void block_runner::pass_atomic(const void* address, std::size_t bytes, const voi
   }
   --samples_left_;
   if (active_observer) active_observer->leave_thread();
+  std::uint64_t value = 0;
+  std::memcpy(&value, address, std::min(bytes, sizeof value));
   const std::uint64_t state = digest_of(digest_of_caller(current_thread.stack_end), &value, &value + 1);
   if (repeats_at_call(state, return_address)) {
     running_->state = thread_state::yielded;

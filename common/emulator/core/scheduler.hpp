@@ -334,7 +334,7 @@ class block_runner {
   bool repeats(unsigned thread, std::uint64_t state, const void* instruction, place where = {});
   bool repeats_at_call(std::uint64_t state, const void* return_address, place where = {});
   void sample();
-  bool asks_again(const void* address, std::uint64_t value);
+  bool asks_again(const void* address, std::size_t bytes);
   void look_at_stops() { samples_left_ = static_cast<unsigned>(2 * threads_.size() + 64); }
   void stop_if_endless();
   bool waits_for_ever();
@@ -474,7 +474,8 @@ class block_runner {
   std::int64_t began_ = 0;                   // the block, in nanoseconds
   unsigned ticks_ = 0;
   unsigned samples_left_ = 0;    // of threads that stop, to be looked at
-  const void* asked_ = nullptr;  // the word of the last atomic function, what that found, and how often
+  const void* asked_ = nullptr;  // the word of the last atomic function, by whom, what that found, how often
+  unsigned asks_ = 0;
   std::uint64_t found_ = 0;
   unsigned times_asked_ = 0;
   bool stuck_ = false;
