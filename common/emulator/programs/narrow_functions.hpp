@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "common/emulator/core/narrow_float.hpp"
 #include "common/emulator/core/device_functions.hpp"
+#include "common/emulator/core/narrow_float.hpp"
 
 using half = __half;
 using half2 = __half2;

@@ -30,9 +30,9 @@
 
 // A host file may have functions of these names itself: nvcc has them in .cu files alone.
 #ifdef __CUDACC__
+#include "common/emulator/core/device_functions.hpp"
 #include "common/emulator/programs/address_functions.hpp"
 #include "common/emulator/programs/atomic_word.hpp"
-#include "common/emulator/core/device_functions.hpp"
 #include "common/emulator/programs/gpu_arithmetic.hpp"
 #include "common/emulator/programs/inline_ptx.hpp"
 #endif
