@@ -139,6 +139,16 @@ __global__ void interleave(float* out, const float* in) {
   out[threadIdx.x << 1] = x;
   out[((threadIdx.x >> 0) << 1) + 1] = x + 0.5f;
 }
+// Operands of inline PTX.
+__global__ void copy(float* __restrict__ out, const float* __restrict__ in) {
+  __shared__ float tile[4];
+  const unsigned to = (unsigned)__cvta_generic_to_shared(tile);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;\ncp.async.wait_all;" :: "r"(to), "l"(&in[threadIdx.x]) : "memory");
+  float second; asm volatile("ld.global.f32 %0, [%1];" : "=f"(second) : "l"(in + 1));
+  float* __restrict__ to_there;
+  asm("mov.u64 %0, %1;" : "=l"(to_there) : "l"(out));
+  *to_there = tile[3] + second;
+}
 float half(float x) { return x / 2; }
 template <class T> T of_every_kind(T* p) {
   T a[4] = {1, 2, 3, 4}; T* volatile v; const T* c; void* w; T (*f)(T); std::function<T(T)> g; std::span<T> s; std::string t; const char* u; bool b;
@@ -154,7 +164,9 @@ int main() {
   printf("%g %g %g\n", out[5], out[127], of_every_kind(in));
   interleave<<<1, 64>>>(out, in);
   cudaDeviceSynchronize();
-  printf("%g %g\n", out[126], out[127]);
+  copy<<<1, 1>>>(out, in);
+  cudaDeviceSynchronize();
+  printf("%g %g %g\n", out[126], out[127], out[0]);
 }
 )cuda";
 
@@ -240,7 +252,7 @@ TEST_CASE("pointers that promise not to overlap, and elements behind a shift, ar
   const temporary_directory directory;
   const std::string source = (directory / "tiles.cu").string();
   put(source, assigned_pointers);
-  expect(emulate({source}), 0, {"6 128 10\n63 63.5\n"});
+  expect(emulate({source}), 0, {"6 128 10\n63 63.5 4\n"});
 }
 
 TEST_CASE("atomic functions with an order and a scope are built in") {

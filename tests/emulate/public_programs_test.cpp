@@ -100,6 +100,37 @@ int main(int count, char**) {
 }
 )cuda";
 
+// Names that programs define again, a kernel declared before its parameters were known, an array aligned to
+// more than a page, and what Thrust's headers include.
+constexpr const char* names_again = R"cuda(
+#include <thrust/device_vector.h>
+const int warpSize = 32;
+struct has_own { static constexpr int warpSize = 64; };
+__global__ void k(/* later */);
+__global__ void k(int* out, int n) {
+  __shared__ __align__(16384) int tile[8192];
+  tile[threadIdx.x] = threadIdx.x + n;
+  __syncthreads();
+  if (threadIdx.x == 0) *out = tile[warpSize - 1] + (int)((size_t)&tile[1] % 16384);
+}
+template <class T, class U> struct loader {
+  loader(T first) : first_(first) {}
+  __device__ T load(int i) const { return first_ + (T)i; }
+  T first_;
+};
+template <class Load> __global__ void use(Load load, float* out) { *out += load.load(threadIdx.x + 1); }
+template <class Load> void launch(Load load, float* out) { use<<<1, 1>>>(load, out); }
+int main() {
+  thrust::device_vector<int> out(1);
+  thrust::device_vector<float> sum(1);
+  loader<float, loader<int, int>> load(2.5f);
+  launch(load, thrust::raw_pointer_cast(sum.data()));
+  k<<<1, 64>>>(thrust::raw_pointer_cast(out.data()), 5);
+  assert(cudaDeviceSynchronize() == cudaSuccess);
+  std::cout << out[0] << " " << sum[0] << " " << has_own::warpSize << " " << (FLT_MAX > 1) << std::endl;
+}
+)cuda";
+
 // A word is tested before an atomic function of its own, beside those of others; and three times what looks
 // like it and is a race.
 constexpr const char* tested_before_atomics = R"cuda(
@@ -267,6 +298,14 @@ TEST_CASE("what nvcc lets pass runs, and a call that is wrong is told with its l
           "habits.cu:31: cudaMemcpy: the destination is null", "habits.cu:32: cudaFree: ",
           "habits.cu:33: add: launch refused: it asks for a block of (2048,1,1) threads",
           "habits.cu:34: add: argument 1 of its launch points to host memory"});
+}
+
+TEST_CASE("names of CUDA's and of the device may be a program's own, as nvcc lets them") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "names.cu").string();
+  lab::test::put(source, names_again);
+  expect(emulate({source}), 0, {"40 3.5 64 1\n"});
+  expect(emulate({"--observe", source}), 0, {"40 3.5 64 1\n"});
 }
 
 TEST_CASE("a block of more threads than __launch_bounds__ says is refused") {

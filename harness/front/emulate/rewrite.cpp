@@ -496,10 +496,26 @@ class rewriter {
       const bool is_sign =
           (before.text == "*" || before.text == "&" || before.text == ">" || before.text == "&&") &&
           begins_declaration(k - 1);
-      if (is(k + 1, "(") ? is_word : is_word || (is_sign && !is(k + 1, "["))) return true;
+      if (is(k + 1, "(") ? is_word || begins_statement(k - 1) : is_word || (is_sign && !is(k + 1, "[")))
+        return true;
       // int a, name = 3; and a structured binding
       if (before.text == "," && (is(k + 1, "=") || is(k + 1, ";") || is(k + 1, "]"))) return true;
       if (before.text == "," && (is(k + 1, ",") || is(k + 1, "[")) && is_in_declaration(k - 1)) return true;
+    }
+    return false;
+  }
+
+  // Whether `ns::T<U>` with the `>` at `sign` begins a statement: T<U> variable(1);
+  [[nodiscard]] bool begins_statement(std::size_t sign) const {
+    if (!is(sign, ">")) return false;
+    int angles = 0;
+    for (; sign > 0 && !is(sign, ";") && !is(sign, "{") && !is(sign, "}"); --sign) {
+      if (is(sign, ")") && partner_[sign] != no_token) sign = partner_[sign];
+      angles += is(sign, ">") ? 1 : is(sign, "<") ? -1 : 0;
+      if (angles > 0) continue;
+      do --sign;
+      while (sign > 0 && (is_identifier(sign) || is(sign, "::")) && !is_statement_word(sign));
+      return is(sign, ";") || is(sign, "{") || is(sign, "}");
     }
     return false;
   }
@@ -760,6 +776,8 @@ class rewriter {
       launches_by_address_ = true;
       return drop_cast(at);
     }
+    // nvcc lets a program define the constant that it has built in.
+    if (text == "warpSize" && is(at + 1, "=") && is_of_file(at)) return replace(at, "lab_warp_size");
     if (text == "volatile" && in_device_code_at_or_before(at)) return note_volatile(at);
     if (is(at + 1, "[") && in_device_code_[at]) {
       if (volatiles_.count(text) != 0) {
@@ -800,6 +818,14 @@ class rewriter {
     if (found != refused_words.end()) refuse(at, fmt::format("{}: {}", text, found->message));
   }
 
+  // Whether no brace is open at `at`.
+  [[nodiscard]] bool is_of_file(std::size_t at) const {
+    for (; at > 0; --at) {
+      if (is(at, "{")) return false;
+      if (is(at, "}") && partner_[at] != no_token) at = partner_[at];
+    }
+    return true;
+  }
   [[nodiscard]] bool is_literal(std::size_t at) const {
     return at < tokens_.size() && tokens_[at].kind == token_kind::literal;
   }

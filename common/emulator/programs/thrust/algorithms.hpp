@@ -2,7 +2,10 @@
 // Iterators that are returned have the type of those that came.
 #pragma once
 
+// Thrust's own headers include these, so programs use what they declare.
 #include <algorithm>
+#include <atomic>
+#include <cassert>
 #include <numeric>
 #include <stdexcept>
 #include <string>
