@@ -131,6 +131,56 @@ int main() {
 }
 )cuda";
 
+// `using namespace std;` beside names that the standard library has in headers which CUDA's do not include.
+constexpr const char* names_of_library = R"cuda(
+#include <iostream>
+using namespace std;
+__device__ int count;
+int search[4] = {1, 2, 3, 4}, *sort = search;
+float sample = 1.5f;
+struct vector {
+  float x, y;
+  __host__ __device__ vector(float a, float b) : x(a), y(b) {}
+  __host__ __device__ vector operator+(const vector& other) const { return vector(x + other.x, y + other.y); }
+};
+typedef struct { int first[2]; } array;
+template <class T> struct optional { T value; };
+__device__ vector twice(const vector& v) { return v + v; }
+__global__ void k(vector* out, array a, optional<int> o) {
+  vector sum = twice(*out);
+  sum = sum + vector(a.first[1], o.value);
+  atomicAdd(&count, 1);
+  if (count > 0) count = count + 2.0f;
+  *out = sum;
+}
+int of(int count) { int unique = 3; { auto sample = 5; count += sample; } return count + unique; }
+int main() {
+  vector* out; array a{{1, 2}}; optional<int> o{7}; int transform = 4;
+  cudaMallocManaged(&out, sizeof(vector));
+  *out = vector(1, 2);
+  k<<<1, 1>>>(out, a, o);
+  int seen; cudaMemcpyFromSymbol(&seen, count, sizeof(count));
+  sample = sample * 2.0;
+  search[0] += sort[3];
+  cout << out->x << " " << out->y << " " << seen << " " << sample << " " << search[0] << " " << of(2) + transform << endl;
+}
+)cuda";
+
+constexpr const char* reduce_by_argument = R"cuda(
+#include <iostream>
+#include <thrust/adjacent_difference.h>
+#include <thrust/device_vector.h>
+#include <thrust/reduce.h>
+#include <thrust/scan.h>
+using namespace std;
+int main() {
+  thrust::device_vector<int> values(3, 2), sums(3);
+  thrust::inclusive_scan(values.begin(), values.end(), sums.begin());
+  thrust::adjacent_difference(sums.begin(), sums.end(), sums.begin(), thrust::plus<int>());
+  cout << sums[0] << " " << sums[1] << " " << sums[2] << " " << reduce(values.begin(), values.end()) << endl;
+}
+)cuda";
+
 // A word is tested before an atomic function of its own, beside those of others; and three times what looks
 // like it and is a race.
 constexpr const char* tested_before_atomics = R"cuda(
@@ -306,6 +356,15 @@ TEST_CASE("names of CUDA's and of the device may be a program's own, as nvcc let
   lab::test::put(source, names_again);
   expect(emulate({source}), 0, {"40 3.5 64 1\n"});
   expect(emulate({"--observe", source}), 0, {"40 3.5 64 1\n"});
+}
+
+TEST_CASE("a program's own names stand beside the standard library's") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "library.cu").string();
+  lab::test::put(source, names_of_library);
+  expect(emulate({source}), 0, {"4 11 3 3 5 14\n"});
+  lab::test::put(source, reduce_by_argument);
+  expect(emulate({source}), 0, {"2 6 10 6\n"});
 }
 
 TEST_CASE("a block of more threads than __launch_bounds__ says is refused") {

@@ -94,6 +94,7 @@ class rewriter {
     match_brackets();
     find_scopes();
     collect_names();
+    qualify_own_names();
     for (std::size_t at = 1; at < tokens_.size(); ++at) {
       if ((is(at - 1, "typename") || is(at - 1, "class")) &&
           (is(at + 1, ",") || is(at + 1, ">") || is(at + 1, "=")))
@@ -480,6 +481,60 @@ class rewriter {
     if (!is_identifier(at) || tokens_[at].is_system) return;
     const auto [known, is_new] = names_.insert({tokens_[at].text, kind});
     if (!is_new && known->second != kind) known->second = name_kind::other;
+  }
+
+  // The emulator's headers include more of the standard library than CUDA's. So `using namespace std;` would
+  // make a program's own count or array ambiguous, which it is not for nvcc: such names become ::count.
+  void qualify_own_names() {
+    static const std::set<std::string_view> of_library = words_in(
+        "apply array bind bit_width chrono clamp copy_n count endian erase find_if for_each function "
+        "generate "
+        "identity invoke is_sorted lerp mem_fn merge nth_element numbers optional partition popcount ranges "
+        "ratio reduce replace rotate sample search shuffle sort ssize strong_order transform unique vector");
+    bool uses_library = false;
+    std::map<std::string_view, std::vector<std::size_t>> own;  // where each is declared
+    std::set<std::string_view> types, members;
+    std::vector<std::size_t> open;
+    for (std::size_t at = 1; at < tokens_.size(); ++at) {
+      const std::string_view text = tokens_[at].text;
+      if ((text == "{" || text == "(") && partner_[at] != no_token) open.push_back(partner_[at]);
+      while (!open.empty() && open.back() <= at) open.pop_back();
+      if (tokens_[at].is_system || !is_identifier(at)) continue;
+      if (text == "using" && is(at + 1, "namespace") && is(at + 2, "std") && open.empty())
+        uses_library = true;
+      if (!of_library.contains(text) || in_block_[at]) continue;
+      const bool is_class = is(at - 1, "struct") || is(at - 1, "class") || is(at - 1, "union");
+      const bool is_named = is_class || is_identifier(at - 1) || is(at - 1, "*") || is(at - 1, ">") ||
+                            is(at - 1, ",") || is(at - 1, "}");
+      const bool ends = is(at + 1, ";") || is(at + 1, "=") || is(at + 1, "[") || is(at + 1, "{") ||
+                        (is_class && is(at + 1, ":"));
+      if (!is_named || !ends) continue;
+      if (!open.empty()) {
+        if (!is(open.back(), ")")) members.insert(text);
+        continue;
+      }
+      own[text].push_back(at);
+      if (is_class || is(at - 1, "}")) types.insert(text);
+    }
+    if (!uses_library) return;
+    for (std::size_t at = 1; at < tokens_.size(); ++at) {
+      const auto known = own.find(tokens_[at].text);
+      if (known == own.end() || tokens_[at].is_system || members.count(known->first) != 0) continue;
+      if (is(at - 1, ".") || is(at - 1, "->") || is(at - 1, "::") || is(at - 1, "~") || is(at + 1, "::"))
+        continue;
+      const bool is_declared =
+          std::any_of(known->second.begin(), known->second.end(), [&](std::size_t declared) {
+            const bool has_body = is(declared + 1, "{") || is(declared + 1, ":");
+            std::size_t brace = declared;
+            while (has_body && !is(brace, "{")) ++brace;
+            return at == declared || (has_body && at > declared && at < partner_[brace]);
+          });
+      const bool is_parameter =
+          !in_block_[at] && (is_identifier(at - 1) || is(at - 1, "*") || is(at - 1, "&") || is(at - 1, ">"));
+      if (is_declared || (types.count(known->first) == 0 && (is_parameter || is_local(at)))) continue;
+      own_names_.insert(at);
+      innermost_.push_back({tokens_[at].offset, tokens_[at].offset, " ::"});
+    }
   }
 
   // Whether the function around `at`, and what that lies in, declares the name itself.
@@ -1179,6 +1234,7 @@ class rewriter {
     std::string text;
     for (std::size_t at = first; at < end; ++at) {
       if (at > first && end_of(at - 1) != tokens_[at].offset) text += ' ';  // `<<` is two tokens
+      if (own_names_.count(at) != 0) text += " ::";
       text += tokens_[at].text;
     }
     return text;
@@ -1647,6 +1703,7 @@ class rewriter {
   std::map<std::string_view, name_kind> names_;
   std::set<std::string_view> system_functions_;
   std::set<std::string_view> type_parameters_;
+  std::set<std::size_t> own_names_;    // that get a :: in front
   std::vector<std::size_t> function_;  // of the device's code: the brace that opens the function's body
   std::map<std::string_view, std::vector<std::size_t>> kernels_;  // the braces that end their bodies
   bool launches_by_address_;
