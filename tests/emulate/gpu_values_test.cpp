@@ -193,7 +193,7 @@ int main() {
 }
 )cuda";
 
-// A conversion whose types are parameters of a template.
+// Conversions between half and bfloat16, also where the types are parameters of a template.
 constexpr const char* narrow_conversions = R"cuda(
 #include <cstdio>
 #include <cuda_bf16.h>
@@ -202,13 +202,27 @@ template <class To, class From> __global__ void convert(To* to, const From* from
   to[threadIdx.x] = (To)from[threadIdx.x];
   to[threadIdx.x] += static_cast<To>(from[threadIdx.x]);
 }
+__global__ void each(half* h, __nv_bfloat16* b, float* f) {
+  half x = (half)b[0];
+  b[1] = (__nv_bfloat16)h[1];
+  b[2] = __nv_bfloat16(x);
+  h[2] = static_cast<half>(b[1]) + half(b[2]) + half(1.0f) + (half)2;
+  *f = (float)(half)1.5f;
+}
+__global__ void of_variables(float* x, int n) {
+  for (int half = n / 2; (half) > 0; half = (half) / 2) *x += (half) + 1;
+}
 int main() {
-  half* h; __nv_bfloat16* b;
-  cudaMallocManaged(&h, 64); cudaMallocManaged(&b, 64);
+  half* h; __nv_bfloat16* b; float* f;
+  cudaMallocManaged(&h, 64); cudaMallocManaged(&b, 64); cudaMallocManaged(&f, 4);
   for (int i = 0; i < 32; ++i) b[i] = __float2bfloat16(i + 0.5f);
   convert<<<1, 32>>>(h, b); convert<<<1, 32>>>(b, h); convert<<<1, 32>>>(h, h);
   cudaDeviceSynchronize();
   printf("%g %g\n", (float)h[3], (float)b[31]);
+  b[0] = __float2bfloat16(2.5f); h[1] = __float2half(4.0f);
+  each<<<1, 1>>>(h, b, f); of_variables<<<1, 1>>>(f, 16);
+  cudaDeviceSynchronize();
+  printf("%g %g\n", (float)h[2], *f);
 }
 )cuda";
 
@@ -262,11 +276,11 @@ TEST_CASE("atomic functions with an order and a scope are built in") {
   expect(emulate({source}), 0, {"512 128 63 744 768 1 8\n"});
 }
 
-TEST_CASE("half and bfloat16 are converted to each other in a template") {
+TEST_CASE("half and bfloat16 are converted to each other") {
   const temporary_directory directory;
   const std::string source = (directory / "convert.cu").string();
   put(source, narrow_conversions);
-  expect(emulate({source}), 0, {"14 126\n"});
+  expect(emulate({source}), 0, {"14 126\n9.5 20.5\n"});
 }
 
 TEST_CASE("each modifier of inline PTX is honoured or refused by name") {

@@ -1246,7 +1246,17 @@ class rewriter {
       integers_.clear();
     }
     const std::size_t end = end_of_integer_type(at);
-    if (type_parameters_.count(tokens_[at].text) != 0) {
+    // half and bfloat16, which nvcc converts to each other; half is a usual name of a variable as well.
+    const std::string_view name = tokens_[at].text;
+    const bool is_narrow = ((name == "half" && !is_local(at)) || name == "__half" || name == "nv_bfloat16" ||
+                            name == "__nv_bfloat16") &&
+                           !is(at - 1, "::");
+    if (is_narrow && is(at + 1, "(") && partner_[at + 1] != no_token && is_behind_operator(at) &&
+        !is(at + 2, ")") && !is(at + 2, "*")) {
+      replace_range(at, at, conversion_to(std::string(name)));
+      return;
+    }
+    if (is_narrow || type_parameters_.count(name) != 0) {
       const std::string type(tokens_[at].text);
       if (is(at - 1, "(") && is(at + 1, ")")) {
         cast(at - 1, at + 1, type);
