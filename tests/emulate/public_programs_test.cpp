@@ -106,6 +106,10 @@ constexpr const char* names_again = R"cuda(
 #include <thrust/device_vector.h>
 const int warpSize = 32;
 struct has_own { static constexpr int warpSize = 64; };
+void cudaError(const char* what, int line) {
+  cudaError_t error = cudaGetLastError();
+  if (error != cudaSuccess) { printf("%s %d %s\n", what, line, cudaGetErrorString(error)); exit(1); }
+}
 __global__ void k(/* later */);
 __global__ void k(int* out, int n) {
   __shared__ __align__(16384) int tile[8192];
@@ -125,6 +129,7 @@ int main() {
   thrust::device_vector<float> sum(1);
   loader<float, loader<int, int>> load(2.5f);
   launch(load, thrust::raw_pointer_cast(sum.data()));
+  cudaError("launch", __LINE__);
   k<<<1, 64>>>(thrust::raw_pointer_cast(out.data()), 5);
   assert(cudaDeviceSynchronize() == cudaSuccess);
   std::cout << out[0] << " " << sum[0] << " " << has_own::warpSize << " " << (FLT_MAX > 1) << std::endl;

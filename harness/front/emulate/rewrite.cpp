@@ -833,6 +833,9 @@ class rewriter {
     }
     // nvcc lets a program define the constant that it has built in.
     if (text == "warpSize" && is(at + 1, "=") && is_of_file(at)) return replace(at, "lab_warp_size");
+    // CUDA's cudaError is an enumeration's tag, beside which a function may have the name.
+    if (text == "cudaError" && is(at + 1, "(") && names_.count(text) != 0)
+      return replace(at, "lab_cuda_error");
     if (text == "volatile" && in_device_code_at_or_before(at)) return note_volatile(at);
     if (is(at + 1, "[") && in_device_code_[at]) {
       if (volatiles_.count(text) != 0) {
