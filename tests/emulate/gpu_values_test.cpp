@@ -139,6 +139,16 @@ __global__ void interleave(float* out, const float* in) {
   out[threadIdx.x << 1] = x;
   out[((threadIdx.x >> 0) << 1) + 1] = x + 0.5f;
 }
+// Operands of inline PTX.
+__global__ void copy(float* __restrict__ out, const float* __restrict__ in) {
+  __shared__ float tile[4];
+  const unsigned to = (unsigned)__cvta_generic_to_shared(tile);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;\ncp.async.wait_all;" :: "r"(to), "l"(&in[threadIdx.x]) : "memory");
+  float second; asm volatile("ld.global.f32 %0, [%1];" : "=f"(second) : "l"(in + 1));
+  float* __restrict__ to_there;
+  asm("mov.u64 %0, %1;" : "=l"(to_there) : "l"(out));
+  *to_there = tile[3] + second;
+}
 float half(float x) { return x / 2; }
 template <class T> T of_every_kind(T* p) {
   T a[4] = {1, 2, 3, 4}; T* volatile v; const T* c; void* w; T (*f)(T); std::function<T(T)> g; std::span<T> s; std::string t; const char* u; bool b;
@@ -154,7 +164,9 @@ int main() {
   printf("%g %g %g\n", out[5], out[127], of_every_kind(in));
   interleave<<<1, 64>>>(out, in);
   cudaDeviceSynchronize();
-  printf("%g %g\n", out[126], out[127]);
+  copy<<<1, 1>>>(out, in);
+  cudaDeviceSynchronize();
+  printf("%g %g %g\n", out[126], out[127], out[0]);
 }
 )cuda";
 
@@ -181,7 +193,7 @@ int main() {
 }
 )cuda";
 
-// A conversion whose types are parameters of a template.
+// Conversions between half and bfloat16, also where the types are parameters of a template.
 constexpr const char* narrow_conversions = R"cuda(
 #include <cstdio>
 #include <cuda_bf16.h>
@@ -190,13 +202,27 @@ template <class To, class From> __global__ void convert(To* to, const From* from
   to[threadIdx.x] = (To)from[threadIdx.x];
   to[threadIdx.x] += static_cast<To>(from[threadIdx.x]);
 }
+__global__ void each(half* h, __nv_bfloat16* b, float* f) {
+  half x = (half)b[0];
+  b[1] = (__nv_bfloat16)h[1];
+  b[2] = __nv_bfloat16(x);
+  h[2] = static_cast<half>(b[1]) + half(b[2]) + half(1.0f) + (half)2;
+  *f = (float)(half)1.5f;
+}
+__global__ void of_variables(float* x, int n) {
+  for (int half = n / 2; (half) > 0; half = (half) / 2) *x += (half) + 1;
+}
 int main() {
-  half* h; __nv_bfloat16* b;
-  cudaMallocManaged(&h, 64); cudaMallocManaged(&b, 64);
+  half* h; __nv_bfloat16* b; float* f;
+  cudaMallocManaged(&h, 64); cudaMallocManaged(&b, 64); cudaMallocManaged(&f, 4);
   for (int i = 0; i < 32; ++i) b[i] = __float2bfloat16(i + 0.5f);
   convert<<<1, 32>>>(h, b); convert<<<1, 32>>>(b, h); convert<<<1, 32>>>(h, h);
   cudaDeviceSynchronize();
   printf("%g %g\n", (float)h[3], (float)b[31]);
+  b[0] = __float2bfloat16(2.5f); h[1] = __float2half(4.0f);
+  each<<<1, 1>>>(h, b, f); of_variables<<<1, 1>>>(f, 16);
+  cudaDeviceSynchronize();
+  printf("%g %g\n", (float)h[2], *f);
 }
 )cuda";
 
@@ -240,7 +266,7 @@ TEST_CASE("pointers that promise not to overlap, and elements behind a shift, ar
   const temporary_directory directory;
   const std::string source = (directory / "tiles.cu").string();
   put(source, assigned_pointers);
-  expect(emulate({source}), 0, {"6 128 10\n63 63.5\n"});
+  expect(emulate({source}), 0, {"6 128 10\n63 63.5 4\n"});
 }
 
 TEST_CASE("atomic functions with an order and a scope are built in") {
@@ -250,11 +276,11 @@ TEST_CASE("atomic functions with an order and a scope are built in") {
   expect(emulate({source}), 0, {"512 128 63 744 768 1 8\n"});
 }
 
-TEST_CASE("half and bfloat16 are converted to each other in a template") {
+TEST_CASE("half and bfloat16 are converted to each other") {
   const temporary_directory directory;
   const std::string source = (directory / "convert.cu").string();
   put(source, narrow_conversions);
-  expect(emulate({source}), 0, {"14 126\n"});
+  expect(emulate({source}), 0, {"14 126\n9.5 20.5\n"});
 }
 
 TEST_CASE("each modifier of inline PTX is honoured or refused by name") {

@@ -26,7 +26,7 @@ template <class T> void show(const char* name, const T* from, int n) {
   printf("\n");
 }
 int main(int count, char**) {
-  cublasHandle_t h; cublasCreate(&h);
+  cublasHandle_t h; cublasCreate(&h); static_assert(CUBLAS_GEMM_ALGO23 == 23 && CUBLAS_GEMM_ALGO15_TENSOR_OP == 115);
   const float one = 1, zero = 0, two = 2, three = 3;
   float* x = device<float>({3, -4, 0, 1});
   float norm, dot, sum; int at;

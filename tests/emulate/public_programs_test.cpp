@@ -100,6 +100,92 @@ int main(int count, char**) {
 }
 )cuda";
 
+// Names that programs define again, a kernel declared before its parameters were known, an array aligned to
+// more than a page, and what Thrust's headers include.
+constexpr const char* names_again = R"cuda(
+#include <thrust/device_vector.h>
+const int warpSize = 32;
+struct has_own { static constexpr int warpSize = 64; };
+void cudaError(const char* what, int line) {
+  cudaError_t error = cudaGetLastError();
+  if (error != cudaSuccess) { printf("%s %d %s\n", what, line, cudaGetErrorString(error)); exit(1); }
+}
+__global__ void k(/* later */);
+__global__ void k(int* out, int n) {
+  __shared__ __align__(16384) int tile[8192];
+  tile[threadIdx.x] = threadIdx.x + n;
+  __syncthreads();
+  if (threadIdx.x == 0) *out = tile[warpSize - 1] + (int)((size_t)&tile[1] % 16384);
+}
+template <class T, class U> struct loader {
+  loader(T first) : first_(first) {}
+  __device__ T load(int i) const { return first_ + (T)i; }
+  T first_;
+};
+template <class Load> __global__ void use(Load load, float* out) { *out += load.load(threadIdx.x + 1); }
+template <class Load> void launch(Load load, float* out) { use<<<1, 1>>>(load, out); }
+int main() {
+  thrust::device_vector<int> out(1);
+  thrust::device_vector<float> sum(1);
+  loader<float, loader<int, int>> load(2.5f);
+  launch(load, thrust::raw_pointer_cast(sum.data()));
+  cudaError("launch", __LINE__);
+  k<<<1, 64>>>(thrust::raw_pointer_cast(out.data()), 5);
+  assert(cudaDeviceSynchronize() == cudaSuccess);
+  std::cout << out[0] << " " << sum[0] << " " << has_own::warpSize << " " << (FLT_MAX > 1) << std::endl;
+}
+)cuda";
+
+// `using namespace std;` beside names that the standard library has in headers which CUDA's do not include.
+constexpr const char* names_of_library = R"cuda(
+#include <iostream>
+using namespace std;
+__device__ int count;
+int search[4] = {1, 2, 3, 4}, *sort = search;
+float sample = 1.5f;
+struct vector {
+  float x, y;
+  __host__ __device__ vector(float a, float b) : x(a), y(b) {}
+  __host__ __device__ vector operator+(const vector& other) const { return vector(x + other.x, y + other.y); }
+};
+typedef struct { int first[2]; } array;
+template <class T> struct optional { T value; };
+__device__ vector twice(const vector& v) { return v + v; }
+__global__ void k(vector* out, array a, optional<int> o) {
+  vector sum = twice(*out);
+  sum = sum + vector(a.first[1], o.value);
+  atomicAdd(&count, 1);
+  if (count > 0) count = count + 2.0f;
+  *out = sum;
+}
+int of(int count) { int unique = 3; { auto sample = 5; count += sample; } return count + unique; }
+int main() {
+  vector* out; array a{{1, 2}}; optional<int> o{7}; int transform = 4;
+  cudaMallocManaged(&out, sizeof(vector));
+  *out = vector(1, 2);
+  k<<<1, 1>>>(out, a, o);
+  int seen; cudaMemcpyFromSymbol(&seen, count, sizeof(count));
+  sample = sample * 2.0;
+  search[0] += sort[3];
+  cout << out->x << " " << out->y << " " << seen << " " << sample << " " << search[0] << " " << of(2) + transform << endl;
+}
+)cuda";
+
+constexpr const char* reduce_by_argument = R"cuda(
+#include <iostream>
+#include <thrust/adjacent_difference.h>
+#include <thrust/device_vector.h>
+#include <thrust/reduce.h>
+#include <thrust/scan.h>
+using namespace std;
+int main() {
+  thrust::device_vector<int> values(3, 2), sums(3);
+  thrust::inclusive_scan(values.begin(), values.end(), sums.begin());
+  thrust::adjacent_difference(sums.begin(), sums.end(), sums.begin(), thrust::plus<int>());
+  cout << sums[0] << " " << sums[1] << " " << sums[2] << " " << reduce(values.begin(), values.end()) << endl;
+}
+)cuda";
+
 // A word is tested before an atomic function of its own, beside those of others; and three times what looks
 // like it and is a race.
 constexpr const char* tested_before_atomics = R"cuda(
@@ -267,6 +353,23 @@ TEST_CASE("what nvcc lets pass runs, and a call that is wrong is told with its l
           "habits.cu:31: cudaMemcpy: the destination is null", "habits.cu:32: cudaFree: ",
           "habits.cu:33: add: launch refused: it asks for a block of (2048,1,1) threads",
           "habits.cu:34: add: argument 1 of its launch points to host memory"});
+}
+
+TEST_CASE("names of CUDA's and of the device may be a program's own, as nvcc lets them") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "names.cu").string();
+  lab::test::put(source, names_again);
+  expect(emulate({source}), 0, {"40 3.5 64 1\n"});
+  expect(emulate({"--observe", source}), 0, {"40 3.5 64 1\n"});
+}
+
+TEST_CASE("a program's own names stand beside the standard library's") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "library.cu").string();
+  lab::test::put(source, names_of_library);
+  expect(emulate({source}), 0, {"4 11 3 3 5 14\n"});
+  lab::test::put(source, reduce_by_argument);
+  expect(emulate({source}), 0, {"2 6 10 6\n"});
 }
 
 TEST_CASE("a block of more threads than __launch_bounds__ says is refused") {

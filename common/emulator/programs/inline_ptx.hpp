@@ -42,10 +42,16 @@ void put(Register& to, Value value) {
   to = as<Register>(value);
 }
 
+// std::is_pointer does not know T* __restrict__.
+template <class T>
+inline constexpr bool is_pointer = std::is_pointer_v<std::decay_t<T>> ||
+                                   (!std::is_class_v<T> &&
+                                    std::is_convertible_v<const T&, const volatile void*>);
+
 // C++'s operands into registers, and back.
 template <class Register, class Value>
 Register enter(const Value& value) {
-  if constexpr (std::is_pointer_v<std::decay_t<Value>>) {
+  if constexpr (is_pointer<Value>) {
     return static_cast<Register>(reinterpret_cast<std::uintptr_t>(value));
   } else if constexpr (std::is_class_v<Value>) {
     Register bits{};
@@ -57,7 +63,7 @@ Register enter(const Value& value) {
 }
 template <class Value, class Register>
 void leave(Value& value, Register bits) {
-  if constexpr (std::is_pointer_v<Value>) {
+  if constexpr (is_pointer<Value>) {
     value = reinterpret_cast<Value>(static_cast<std::uintptr_t>(bits));
   } else if constexpr (std::is_class_v<Value>) {
     std::memcpy(static_cast<void*>(&value), &bits,

@@ -131,10 +131,8 @@ constexpr bool has_references(void (*)(Parameters...)) {
 
 // What the address of a kernel is asked with: a function where the name means one alone.
 struct take_address {
-  template <class... Parameters>
-  auto operator()(void (*kernel)(Parameters...)) const {
-    return kernel;
-  }
+  template <class Kernel>
+  requires std::is_function_v<Kernel> Kernel* operator()(Kernel* kernel) const { return kernel; }
 };
 
 // The same for a template whose arguments are deduced, if its parameters are what the arguments are.

@@ -277,6 +277,9 @@ class compilation {
     append(command, {"-o", request_.program});
     // Constants and device variables of a header that several files include are each file's own for nvcc.
     append(command, {"-Wl,--allow-multiple-definition", "-Wl,--whole-archive"});
+    // A shared array may be aligned to more than a page; ld would then protect a gap, which the loader
+    // refuses.
+    append(command, {"-Wl,-z,norelro"});
     // What a kernel calls that leaves more behind than its memory (programs/side_effects.cpp).
     static const std::set<std::string_view> wrapped = words_in(
         "malloc calloc realloc aligned_alloc _Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t "

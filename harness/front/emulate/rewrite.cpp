@@ -94,6 +94,7 @@ class rewriter {
     match_brackets();
     find_scopes();
     collect_names();
+    qualify_own_names();
     for (std::size_t at = 1; at < tokens_.size(); ++at) {
       if ((is(at - 1, "typename") || is(at - 1, "class")) &&
           (is(at + 1, ",") || is(at + 1, ">") || is(at + 1, "=")))
@@ -482,6 +483,60 @@ class rewriter {
     if (!is_new && known->second != kind) known->second = name_kind::other;
   }
 
+  // The emulator's headers include more of the standard library than CUDA's. So `using namespace std;` would
+  // make a program's own count or array ambiguous, which it is not for nvcc: such names become ::count.
+  void qualify_own_names() {
+    static const std::set<std::string_view> of_library = words_in(
+        "apply array bind bit_width chrono clamp copy_n count endian erase find_if for_each function "
+        "generate "
+        "identity invoke is_sorted lerp mem_fn merge nth_element numbers optional partition popcount ranges "
+        "ratio reduce replace rotate sample search shuffle sort ssize strong_order transform unique vector");
+    bool uses_library = false;
+    std::map<std::string_view, std::vector<std::size_t>> own;  // where each is declared
+    std::set<std::string_view> types, members;
+    std::vector<std::size_t> open;
+    for (std::size_t at = 1; at < tokens_.size(); ++at) {
+      const std::string_view text = tokens_[at].text;
+      if ((text == "{" || text == "(") && partner_[at] != no_token) open.push_back(partner_[at]);
+      while (!open.empty() && open.back() <= at) open.pop_back();
+      if (tokens_[at].is_system || !is_identifier(at)) continue;
+      if (text == "using" && is(at + 1, "namespace") && is(at + 2, "std") && open.empty())
+        uses_library = true;
+      if (!of_library.contains(text) || in_block_[at]) continue;
+      const bool is_class = is(at - 1, "struct") || is(at - 1, "class") || is(at - 1, "union");
+      const bool is_named = is_class || is_identifier(at - 1) || is(at - 1, "*") || is(at - 1, ">") ||
+                            is(at - 1, ",") || is(at - 1, "}");
+      const bool ends = is(at + 1, ";") || is(at + 1, "=") || is(at + 1, "[") || is(at + 1, "{") ||
+                        (is_class && is(at + 1, ":"));
+      if (!is_named || !ends) continue;
+      if (!open.empty()) {
+        if (!is(open.back(), ")")) members.insert(text);
+        continue;
+      }
+      own[text].push_back(at);
+      if (is_class || is(at - 1, "}")) types.insert(text);
+    }
+    if (!uses_library) return;
+    for (std::size_t at = 1; at < tokens_.size(); ++at) {
+      const auto known = own.find(tokens_[at].text);
+      if (known == own.end() || tokens_[at].is_system || members.count(known->first) != 0) continue;
+      if (is(at - 1, ".") || is(at - 1, "->") || is(at - 1, "::") || is(at - 1, "~") || is(at + 1, "::"))
+        continue;
+      const bool is_declared =
+          std::any_of(known->second.begin(), known->second.end(), [&](std::size_t declared) {
+            const bool has_body = is(declared + 1, "{") || is(declared + 1, ":");
+            std::size_t brace = declared;
+            while (has_body && !is(brace, "{")) ++brace;
+            return at == declared || (has_body && at > declared && at < partner_[brace]);
+          });
+      const bool is_parameter =
+          !in_block_[at] && (is_identifier(at - 1) || is(at - 1, "*") || is(at - 1, "&") || is(at - 1, ">"));
+      if (is_declared || (types.count(known->first) == 0 && (is_parameter || is_local(at)))) continue;
+      own_names_.insert(at);
+      innermost_.push_back({tokens_[at].offset, tokens_[at].offset, " ::"});
+    }
+  }
+
   // Whether the function around `at`, and what that lies in, declares the name itself.
   [[nodiscard]] bool is_local(std::size_t at) const {
     const std::string_view name = tokens_[at].text;
@@ -496,10 +551,26 @@ class rewriter {
       const bool is_sign =
           (before.text == "*" || before.text == "&" || before.text == ">" || before.text == "&&") &&
           begins_declaration(k - 1);
-      if (is(k + 1, "(") ? is_word : is_word || (is_sign && !is(k + 1, "["))) return true;
+      if (is(k + 1, "(") ? is_word || begins_statement(k - 1) : is_word || (is_sign && !is(k + 1, "[")))
+        return true;
       // int a, name = 3; and a structured binding
       if (before.text == "," && (is(k + 1, "=") || is(k + 1, ";") || is(k + 1, "]"))) return true;
       if (before.text == "," && (is(k + 1, ",") || is(k + 1, "[")) && is_in_declaration(k - 1)) return true;
+    }
+    return false;
+  }
+
+  // Whether `ns::T<U>` with the `>` at `sign` begins a statement: T<U> variable(1);
+  [[nodiscard]] bool begins_statement(std::size_t sign) const {
+    if (!is(sign, ">")) return false;
+    int angles = 0;
+    for (; sign > 0 && !is(sign, ";") && !is(sign, "{") && !is(sign, "}"); --sign) {
+      if (is(sign, ")") && partner_[sign] != no_token) sign = partner_[sign];
+      angles += is(sign, ">") ? 1 : is(sign, "<") ? -1 : 0;
+      if (angles > 0) continue;
+      do --sign;
+      while (sign > 0 && (is_identifier(sign) || is(sign, "::")) && !is_statement_word(sign));
+      return is(sign, ";") || is(sign, "{") || is(sign, "}");
     }
     return false;
   }
@@ -760,6 +831,11 @@ class rewriter {
       launches_by_address_ = true;
       return drop_cast(at);
     }
+    // nvcc lets a program define the constant that it has built in.
+    if (text == "warpSize" && is(at + 1, "=") && is_of_file(at)) return replace(at, "lab_warp_size");
+    // CUDA's cudaError is an enumeration's tag, beside which a function may have the name.
+    if (text == "cudaError" && is(at + 1, "(") && names_.count(text) != 0)
+      return replace(at, "lab_cuda_error");
     if (text == "volatile" && in_device_code_at_or_before(at)) return note_volatile(at);
     if (is(at + 1, "[") && in_device_code_[at]) {
       if (volatiles_.count(text) != 0) {
@@ -800,6 +876,14 @@ class rewriter {
     if (found != refused_words.end()) refuse(at, fmt::format("{}: {}", text, found->message));
   }
 
+  // Whether no brace is open at `at`.
+  [[nodiscard]] bool is_of_file(std::size_t at) const {
+    for (; at > 0; --at) {
+      if (is(at, "{")) return false;
+      if (is(at, "}") && partner_[at] != no_token) at = partner_[at];
+    }
+    return true;
+  }
   [[nodiscard]] bool is_literal(std::size_t at) const {
     return at < tokens_.size() && tokens_[at].kind == token_kind::literal;
   }
@@ -1153,6 +1237,7 @@ class rewriter {
     std::string text;
     for (std::size_t at = first; at < end; ++at) {
       if (at > first && end_of(at - 1) != tokens_[at].offset) text += ' ';  // `<<` is two tokens
+      if (own_names_.count(at) != 0) text += " ::";
       text += tokens_[at].text;
     }
     return text;
@@ -1164,7 +1249,17 @@ class rewriter {
       integers_.clear();
     }
     const std::size_t end = end_of_integer_type(at);
-    if (type_parameters_.count(tokens_[at].text) != 0) {
+    // half and bfloat16, which nvcc converts to each other; half is a usual name of a variable as well.
+    const std::string_view name = tokens_[at].text;
+    const bool is_narrow = ((name == "half" && !is_local(at)) || name == "__half" || name == "nv_bfloat16" ||
+                            name == "__nv_bfloat16") &&
+                           !is(at - 1, "::");
+    if (is_narrow && is(at + 1, "(") && partner_[at + 1] != no_token && is_behind_operator(at) &&
+        !is(at + 2, ")") && !is(at + 2, "*")) {
+      replace_range(at, at, conversion_to(std::string(name)));
+      return;
+    }
+    if (is_narrow || type_parameters_.count(name) != 0) {
       const std::string type(tokens_[at].text);
       if (is(at - 1, "(") && is(at + 1, ")")) {
         cast(at - 1, at + 1, type);
@@ -1621,6 +1716,7 @@ class rewriter {
   std::map<std::string_view, name_kind> names_;
   std::set<std::string_view> system_functions_;
   std::set<std::string_view> type_parameters_;
+  std::set<std::size_t> own_names_;    // that get a :: in front
   std::vector<std::size_t> function_;  // of the device's code: the brace that opens the function's body
   std::map<std::string_view, std::vector<std::size_t>> kernels_;  // the braces that end their bodies
   bool launches_by_address_;

@@ -1,7 +1,15 @@
 // CUB's function objects and pairs.
 #pragma once
 
+// CUB's own headers include these, so programs use what they declare.
+#include <atomic>
+#include <cassert>
+#include <cfloat>
 #include <functional>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <set>
 
 namespace cub {
 

@@ -4,6 +4,9 @@
 
 #include <cuda_runtime.h>
 
+#include <cassert>
+#include <cfloat>
+#include <iterator>
 #include <tuple>
 #include <type_traits>
 

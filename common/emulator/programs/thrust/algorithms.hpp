@@ -2,8 +2,11 @@
 // Iterators that are returned have the type of those that came.
 #pragma once
 
+// Thrust's own headers include <atomic> and <cassert>, so programs use what they declare; they do not include
+// <numeric>, whose std::reduce is as good a match as Thrust's.
 #include <algorithm>
-#include <numeric>
+#include <atomic>
+#include <cassert>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -264,7 +267,22 @@ Out reverse_copy(In first, In last, Out out) {
   const lab::emulator::device_access access;
   return at_raw(out, std::reverse_copy(raw_iterator(first), raw_iterator(last), raw_iterator(out)));
 }
-LAB_THRUST_COPY(adjacent_difference, class Argument = std::minus<>)
+template <class In, class Out, class Function = std::minus<>>
+Out adjacent_difference(In first, In last, Out out, Function function = {}) {
+  const lab::emulator::device_access access;
+  auto in = raw_iterator(first);
+  const auto end = raw_iterator(last);
+  auto to = raw_iterator(out);
+  if (in == end) return out;
+  using element = typename std::iterator_traits<decltype(in)>::value_type;
+  element before = *in;
+  for (*to = before, ++to; ++in != end; ++to) {
+    const element value = *in;
+    *to = function(value, before);
+    before = value;
+  }
+  return at_raw(out, to);
+}
 
 // ---- reductions and scans
 
@@ -346,7 +364,13 @@ Out exclusive_scan(In first, In last, Out out) {
 template <class In, class Out, class Combine = std::plus<>>
 Out inclusive_scan(In first, In last, Out out, Combine combine = {}) {
   const lab::emulator::device_access access;
-  return at_raw(out, std::partial_sum(raw_iterator(first), raw_iterator(last), raw_iterator(out), combine));
+  auto in = raw_iterator(first);
+  const auto end = raw_iterator(last);
+  auto to = raw_iterator(out);
+  if (in == end) return out;
+  typename std::iterator_traits<decltype(in)>::value_type sum = *in;
+  for (*to = sum, ++to; ++in != end; ++to) *to = sum = combine(sum, *in);
+  return at_raw(out, to);
 }
 template <class In, class Out, class Function, class Combine>
 Out transform_inclusive_scan(In first, In last, Out out, Function function, Combine combine) {

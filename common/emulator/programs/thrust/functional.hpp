@@ -1,10 +1,13 @@
 // Thrust's function objects, placeholders, and random numbers.
 #pragma once
 
+#include <cfloat>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <functional>
+#include <iostream>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 #include <utility>

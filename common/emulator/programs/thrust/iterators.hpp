@@ -3,6 +3,7 @@
 
 #include <thrust/version.h>
 
+#include <cfloat>
 #include <tuple>
 
 #include "common/emulator/programs/thrust/memory.hpp"
