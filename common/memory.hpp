@@ -37,9 +37,6 @@ void deallocate(void* pointer, std::size_t bytes, cudaStream_t stream) noexcept;
 // So much is taken for granted, since asking the device costs as much as a small launch.
 inline constexpr std::size_t always_there = std::size_t{16} << 20;
 
-// At most so much does a process's context take of a device.
-inline constexpr std::size_t of_a_context = std::size_t{2} << 30;
-
 // Bytes that an allocation could still get: free on the device plus kept by the pool, within the limit.
 std::size_t available();
 

@@ -190,7 +190,7 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
     timing = measure([&](std::int64_t index) { launches.launch(index); }, sampling, stream, launches.hooks());
     turn.reset();
     timing.preparation = launches.preparation_nanoseconds();
-    if (progress && memory::available() > memory::of_a_context) progress(timing_is_over);
+    if (progress && memory::available() > bytes_of_a_context) progress(timing_is_over);
     launches.recheck();
   } catch (const wrong_sample& wrong) {
     checks.fail(wrong.failure(), parameters, timed, ", while timed");

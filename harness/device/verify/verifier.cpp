@@ -450,7 +450,7 @@ bool verifier::exact_at(const parameter_values& parameters) {
     ++record_.cases;
     const auto work = track_.make(stage_, parameters, stream_);
     // As much again is for what the stage itself asks for.
-    if (progress_ && memory::available() > memory::in_use() + memory::of_a_context) progress_(next_may_begin);
+    if (progress_ && memory::available() > memory::in_use() + bytes_of_a_context) progress_(next_may_begin);
     check(*work, parameters, setup);
   } catch (const stage_error& error) {
     fail({.kind = error.kind(), .found = error.what()}, parameters, {});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +14,9 @@
 #include "harness/device/verify/runnable.hpp"
 
 namespace lab {
+
+// At most so much of a device does the context of another process take.
+inline constexpr std::size_t bytes_of_a_context = std::size_t{2} << 30;
 
 // The seeds of one verification: the one that every run has in common, and one drawn at random, so that no
 // answer can be known beforehand.
