@@ -132,6 +132,14 @@ __global__ void add_one(unsigned short* word) {
     seen = atomicCAS(word, assumed, (unsigned short)(assumed + 3));
   } while (seen != assumed);
 }
+struct extent { int least, most; };
+__device__ __forceinline__ extent both(extent a, extent b) { return {min(a.least, b.least), max(a.most, b.most)}; }
+__global__ void extents(const int* in, int* out) {
+  using reduction = cub::BlockReduce<extent, 64>;
+  __shared__ typename reduction::TempStorage room;
+  const extent all = reduction(room).Reduce(extent{in[threadIdx.x], in[threadIdx.x]}, both);
+  if (threadIdx.x == 0) out[0] = all.least, out[1] = all.most;
+}
 __global__ void hyperbolic(float* out) { *out = __tanhf(0.f) + 2.5f; }
 int main() {
   nvtxEventAttributes_t range = {};
@@ -164,6 +172,8 @@ int main() {
   printf(", sorted %d", a[0] >= a[1] && a[n - 2] >= a[n - 1]);
   cub::DeviceFor::Bulk(n, [a] __device__(int i) { a[i] = i; }); cudaDeviceSynchronize();
   printf(", bulk %d", a[n - 1]);
+  extents<<<1, 64>>>(a + 5, b); cudaDeviceSynchronize();
+  printf(", extent %d %d", b[0], b[1]);
   float* sum; cudaMallocManaged(&sum, 4); hyperbolic<<<1, 1>>>(sum); cudaDeviceSynchronize();
   printf(", tanh %g", *sum);
   unsigned short* words; cudaMalloc(&words, 8); cudaMemset(words, 0, 8);
@@ -255,7 +265,8 @@ TEST_CASE("CUB's scans behind a prefix and its algorithms, 16-bit words and comp
   const std::string source = (directory / "collectives.cu").string();
   lab::test::put(source, collectives);
   const std::string expected =
-      "scans 0, doubled 0, 163 parts 103 1, sorted 1, bulk 299, tanh 2.5, words 0 384 0, complex 5 25 -4";
+      "scans 0, doubled 0, 163 parts 103 1, sorted 1, bulk 299, extent 5 68, tanh 2.5, words 0 384 0, "
+      "complex 5 25 -4";
   expect(emulate({source}), 0, {expected});
   if (LAB_WITH_OBSERVED) expect(emulate({"--observe", source}), 0, {expected});
 }

@@ -665,6 +665,11 @@ TEST_CASE("what cannot be compiled is refused with its line, and leaves nothing 
          {"bad.cu:3", "the emulator does not know cuMemGetAddressRange: ",
           "the emulator does not know cub::BlockHistogram: it is misspelled, or not in docs/emulate.md",
           "the emulator does not know cub::DeviceNone: "});
+  put(source,
+      "#include <cooperative_groups/scan.h>\nnamespace cg = cooperative_groups;\n__global__ void k(int* x) "
+      "{\n"
+      "  *x = cg::inclusive_scan(cg::this_thread_block(), 1);\n}\nint main() { k<<<1, 32>>>(nullptr); }\n");
+  expect(emulate({source}), 2, {"bad.cu:4:", "tile_or_coalesced_group"});
   put(source, "#include <thrust/nothing/here.h>\nint main() {}\n");
   expect(emulate({source}), 2, {"bad.cu:1", "the emulator does not know thrust/nothing/here.h: "});
   put(source, "#include <cuda_fp8.h>\n__nv_fp8_e4m3 x;\nint main() {}\n");

@@ -451,6 +451,12 @@ struct bit_xor {
   T operator()(T a, T b) const { return a ^ b; }
 };
 
+// A block's threads are no such group: CUDA has neither reduce() nor scans for them.
+template <class Group>
+concept tile_or_coalesced_group = requires(const Group& group) {
+  group.shfl(0, 0);
+};
+
 // How many threads of the group there are: the last tile of a block may have fewer than its size.
 template <class Group>
 unsigned members(const Group& group) {
@@ -462,7 +468,7 @@ unsigned members(const Group& group) {
 }
 
 // Every thread gets the combination of all, in the order of the ranks.
-template <class Group, class T, class Combine>
+template <tile_or_coalesced_group Group, class T, class Combine>
 T reduce(const Group& group, T value, Combine combine, place where = place::here()) {
   const unsigned size = members(group);
   T result = value;
@@ -473,7 +479,7 @@ T reduce(const Group& group, T value, Combine combine, place where = place::here
   }
   return group.shfl(result, 0, where);
 }
-template <class Group, class T, class Combine>
+template <tile_or_coalesced_group Group, class T, class Combine>
 T inclusive_scan(const Group& group, T value, Combine combine, place where = place::here()) {
   const unsigned size = members(group);
   T result = value;
@@ -483,16 +489,16 @@ T inclusive_scan(const Group& group, T value, Combine combine, place where = pla
   }
   return result;
 }
-template <class Group, class T>
+template <tile_or_coalesced_group Group, class T>
 T inclusive_scan(const Group& group, T value, place where = place::here()) {
   return inclusive_scan(group, value, plus<T>(), where);
 }
-template <class Group, class T, class Combine>
+template <tile_or_coalesced_group Group, class T, class Combine>
 T exclusive_scan(const Group& group, T value, Combine combine, place where = place::here()) {
   const T before = group.shfl_up(inclusive_scan(group, value, combine, where), 1, where);
   return group.thread_rank() == 0 ? T{} : before;
 }
-template <class Group, class T>
+template <tile_or_coalesced_group Group, class T>
 T exclusive_scan(const Group& group, T value, place where = place::here()) {
   return exclusive_scan(group, value, plus<T>(), where);
 }
