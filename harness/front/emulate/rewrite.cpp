@@ -162,6 +162,7 @@ class rewriter {
   // For each token: whether it is in a block of statements, and within which kind of function.
   void find_scopes() {
     in_block_.assign(tokens_.size(), false);
+    is_of_file_.assign(tokens_.size(), false);
     in_device_code_.assign(tokens_.size(), false);
     function_.assign(tokens_.size(), no_token);
     std::vector<bool> blocks;  // for each open brace: is it a block of statements?
@@ -169,6 +170,7 @@ class rewriter {
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
       const std::string_view text = tokens_[at].text;
       in_block_[at] = !blocks.empty() && blocks.back();
+      is_of_file_[at] = blocks.empty();
       if (text == "{") {
         const bool is_within = !blocks.empty() && blocks.back();
         blocks.push_back(is_within || !is_declarative(statement, at));
@@ -500,7 +502,7 @@ class rewriter {
       if ((text == "{" || text == "(") && partner_[at] != no_token) open.push_back(partner_[at]);
       while (!open.empty() && open.back() <= at) open.pop_back();
       if (tokens_[at].is_system || !is_identifier(at)) continue;
-      if (text == "using" && is(at + 1, "namespace") && is(at + 2, "std") && open.empty())
+      if (text == "using" && is(at + 1, "namespace") && is(at + 2, "std") && is_of_file_[at])
         uses_library = true;
       if (!of_library.contains(text) || in_block_[at]) continue;
       const bool is_class = is(at - 1, "struct") || is(at - 1, "class") || is(at - 1, "union");
@@ -832,7 +834,7 @@ class rewriter {
       return drop_cast(at);
     }
     // nvcc lets a program define the constant that it has built in.
-    if (text == "warpSize" && is(at + 1, "=") && is_of_file(at)) return replace(at, "lab_warp_size");
+    if (text == "warpSize" && is(at + 1, "=") && is_of_file_[at]) return replace(at, "lab_warp_size");
     // CUDA's cudaError is an enumeration's tag, beside which a function may have the name.
     if (text == "cudaError" && is(at + 1, "(") && names_.count(text) != 0)
       return replace(at, "lab_cuda_error");
@@ -876,14 +878,6 @@ class rewriter {
     if (found != refused_words.end()) refuse(at, fmt::format("{}: {}", text, found->message));
   }
 
-  // Whether no brace is open at `at`.
-  [[nodiscard]] bool is_of_file(std::size_t at) const {
-    for (; at > 0; --at) {
-      if (is(at, "{")) return false;
-      if (is(at, "}") && partner_[at] != no_token) at = partner_[at];
-    }
-    return true;
-  }
   [[nodiscard]] bool is_literal(std::size_t at) const {
     return at < tokens_.size() && tokens_[at].kind == token_kind::literal;
   }
@@ -1710,7 +1704,7 @@ class rewriter {
   token_list list_;
   const std::vector<token>& tokens_;
   std::vector<std::size_t> partner_;
-  std::vector<bool> in_block_, in_device_code_;
+  std::vector<bool> in_block_, is_of_file_ /* no brace is open */, in_device_code_;
   std::vector<edit> edits_;
   std::set<std::size_t> device_bodies_;  // the braces that open functions of the device alone
   std::map<std::string_view, name_kind> names_;

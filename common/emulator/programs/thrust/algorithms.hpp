@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "common/emulator/programs/thrust/functional.hpp"
 #include "common/emulator/programs/thrust/iterators.hpp"
@@ -267,21 +268,28 @@ Out reverse_copy(In first, In last, Out out) {
   const lab::emulator::device_access access;
   return at_raw(out, std::reverse_copy(raw_iterator(first), raw_iterator(last), raw_iterator(out)));
 }
-template <class In, class Out, class Function = std::minus<>>
-Out adjacent_difference(In first, In last, Out out, Function function = {}) {
+// The first element, and of every other one what next(state, element) makes of it; the state begins as the
+// first one.
+template <class In, class Out, class Next>
+Out from_the_first(In first, In last, Out out, Next next) {
   const lab::emulator::device_access access;
   auto in = raw_iterator(first);
   const auto end = raw_iterator(last);
   auto to = raw_iterator(out);
   if (in == end) return out;
   using element = typename std::iterator_traits<decltype(in)>::value_type;
-  element before = *in;
-  for (*to = before, ++to; ++in != end; ++to) {
-    const element value = *in;
-    *to = function(value, before);
-    before = value;
+  element state = *in;
+  for (*to = state, ++to; ++in != end; ++to) {
+    const element value = *in;  // before its place is written, which may be the same
+    *to = next(state, value);
   }
   return at_raw(out, to);
+}
+template <class In, class Out, class Function = std::minus<>>
+Out adjacent_difference(In first, In last, Out out, Function function = {}) {
+  return from_the_first(first, last, out, [&](auto& before, const auto& value) {
+    return function(value, std::exchange(before, value));
+  });
 }
 
 // ---- reductions and scans
@@ -363,14 +371,8 @@ Out exclusive_scan(In first, In last, Out out) {
 }
 template <class In, class Out, class Combine = std::plus<>>
 Out inclusive_scan(In first, In last, Out out, Combine combine = {}) {
-  const lab::emulator::device_access access;
-  auto in = raw_iterator(first);
-  const auto end = raw_iterator(last);
-  auto to = raw_iterator(out);
-  if (in == end) return out;
-  typename std::iterator_traits<decltype(in)>::value_type sum = *in;
-  for (*to = sum, ++to; ++in != end; ++to) *to = sum = combine(sum, *in);
-  return at_raw(out, to);
+  return from_the_first(first, last, out,
+                        [&](auto& sum, const auto& value) { return sum = combine(sum, value); });
 }
 template <class In, class Out, class Function, class Combine>
 Out transform_inclusive_scan(In first, In last, Out out, Function function, Combine combine) {
