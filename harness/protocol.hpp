@@ -23,7 +23,7 @@ inline constexpr int request_descriptor = 3;
 inline constexpr int answer_descriptor = 4;
 
 // A worker's progress from which on the next worker may take the device: there is memory for both, and they
-// take turns (device_turn.hpp); or this one times nothing any more.
+// take turns (turns.hpp); or this one times nothing any more.
 inline constexpr const char* next_may_begin = "compared at the measured size";
 inline constexpr const char* timing_is_over = "timed; being compared once more";
 

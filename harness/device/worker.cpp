@@ -23,7 +23,6 @@
 #include "harness/device/host_clock.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure/ceilings.hpp"
-#include "harness/device/measure/device_turn.hpp"
 #include "harness/device/measure/timed_launches.hpp"
 #include "harness/device/parameters.hpp"
 #include "harness/device/references.hpp"
@@ -31,6 +30,7 @@
 #include "harness/device/trace.hpp"
 #include "harness/device/track.hpp"
 #include "harness/device/verify/verifier.hpp"
+#include "harness/turns.hpp"
 
 namespace lab {
 
@@ -427,7 +427,7 @@ void worker::connect() {
     // This loads the driver, and disturbs nobody; a context does.
     int count = 0;
     cudaGetDeviceCount(&count);
-    const device_turn turn;
+    const turn device(device_turn);
     select_device();
   } catch (const std::exception&) {
     device_selected_ = false;
@@ -478,6 +478,13 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   if (op == "ceiling" && request.contains("like") &&
       need_of(request, "like") == need_of(request, "parameters"))
     return {.content = {{"like", true}}};
+  // Nor to say that a stage does not run what is measured; where it asks a device, that is the first.
+  if (op == "measure" && devices_.front() == 0) {
+    const stage_entry& stage = find_stage(request.at("stage").get<std::string>());
+    const track& its_track = track_of(stage);
+    const std::string why = its_track.unsupported(stage, its_track.complete(parameters_of(request)));
+    if (!why.empty()) throw unsupported_error(why);
+  }
   select_device();
   const stream work_stream;
   const cudaStream_t on = work_stream.get();

@@ -21,7 +21,6 @@
 #include "harness/device/fold.hpp"
 #include "harness/device/kernels.hpp"
 #include "harness/device/measure/ceilings.hpp"
-#include "harness/device/measure/device_turn.hpp"
 #include "harness/device/measure/timed_launches.hpp"
 #include "harness/device/references.hpp"
 #include "harness/device/track.hpp"
@@ -77,11 +76,12 @@ TEST_CASE("of many outputs both ends, those beside a special one, and drawn ones
 
 TEST_CASE("a device's processes take turns") {
   const lab::test::temporary_directory folder;
-  setenv("LAB_TURN", (folder / "turn").c_str(), 1);
+  setenv(lab::turns_variable, folder.path().c_str(), 1);
   std::atomic<bool> has_had_it = false;
-  auto own = std::make_unique<lab::device_turn>();
+  auto own = std::make_unique<lab::turn>(lab::device_turn);
+  const lab::turn of_another_kind(lab::row_turn);
   std::thread other([&] {
-    const lab::device_turn next;
+    const lab::turn next(lab::device_turn);
     has_had_it = true;
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -89,9 +89,9 @@ TEST_CASE("a device's processes take turns") {
   own.reset();
   other.join();
   CHECK(has_had_it);
-  unsetenv("LAB_TURN");
+  unsetenv(lab::turns_variable);
   // Without it nobody waits.
-  const lab::device_turn first, second;
+  const lab::turn first(lab::device_turn), second(lab::device_turn);
 }
 
 TEST_CASE("what is missing at a measured size is found where nothing is exact, or known from other stages") {

@@ -469,7 +469,10 @@ TEST_CASE("a worker that is asked ahead is at work before its answer is waited f
                               "\necho '{\"end\": \"ok\"}' >&4\nread more <&3\necho $more >> " + log + "\n");
   fs::permissions(program, fs::perms::owner_all);
   lab::front::worker asked({program});
+  asked.start_ahead();
+  CHECK_FALSE(asked.is_asked());
   asked.ask_ahead({{"op", "verify"}});
+  CHECK(asked.is_asked());
   for (int look = 0; look < 1000 && (!fs::exists(log) || lab::read_text(log).empty()); ++look)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   CHECK(lab::read_text(log).find("verify") != std::string::npos);

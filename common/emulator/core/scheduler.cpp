@@ -935,6 +935,10 @@ void block_runner::tick(void* context) {
                reinterpret_cast<const void*>(instruction))) {
     return;
   }
+  give_way();
+}
+
+void block_runner::give_way() {
   running_->state = thread_state::yielded;
   ++yielded_;
   switch_to_scheduler(*running_->on);
@@ -969,9 +973,7 @@ void block_runner::yield_from(const void* instruction) {
   // A loop that calls __nanosleep may stop nowhere else.
   if (!spins_.empty() || samples_left_ != 0)
     repeats_at_call(digest_of_caller(current_thread.stack_end), instruction);
-  running_->state = thread_state::yielded;
-  ++yielded_;
-  switch_to_scheduler(*running_->on);
+  give_way();
 }
 
 void block_runner::pause() {
@@ -980,9 +982,7 @@ void block_runner::pause() {
     --samples_left_;
     if (repeats(running_->number, digest_of_caller(current_thread.stack_end),
                 active_observer->last_seen_at())) {
-      running_->state = thread_state::yielded;
-      ++yielded_;
-      return switch_to_scheduler(*running_->on);
+      return give_way();
     }
   }
   running_->state = thread_state::paused;
@@ -1080,11 +1080,7 @@ bool block_runner::asks_again(const void* address, std::size_t bytes) {
 void block_runner::pass_atomic(const void* address, std::size_t bytes, const void* return_address) {
   stop_if_launch_failed();
   if (samples_left_ == 0) [[likely]] {
-    if (asks_again(address, bytes)) {
-      running_->state = thread_state::yielded;
-      ++yielded_;
-      switch_to_scheduler(*running_->on);
-    }
+    if (asks_again(address, bytes)) give_way();
     return;
   }
   --samples_left_;
@@ -1093,9 +1089,7 @@ void block_runner::pass_atomic(const void* address, std::size_t bytes, const voi
   std::memcpy(&value, address, std::min(bytes, sizeof value));
   const std::uint64_t state = digest_of(digest_of_caller(current_thread.stack_end), &value, &value + 1);
   if (repeats_at_call(state, return_address)) {
-    running_->state = thread_state::yielded;
-    ++yielded_;
-    return switch_to_scheduler(*running_->on);
+    return give_way();
   }
   if (active_observer) active_observer->enter_thread();
 }

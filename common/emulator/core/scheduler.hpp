@@ -349,6 +349,8 @@ class block_runner {
   std::optional<std::string> read_from_nobody(unsigned arrived);
   std::string describe_lost_lane(const collective_call& call, unsigned arrived) const;
 
+  // The running thread waits until the others have had their turn.
+  void give_way();
   bool wake_paused();
   bool wake_yielded();
   bool pass_barrier();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -9,9 +10,9 @@
 #include "common/memory.hpp"
 #include "common/random.hpp"
 #include "harness/device/host_clock.hpp"
-#include "harness/device/measure/device_turn.hpp"
 #include "harness/device/stage_call.hpp"
 #include "harness/protocol.hpp"
+#include "harness/turns.hpp"
 
 namespace lab {
 namespace {
@@ -91,7 +92,7 @@ class timed_launches {
   }
 
  private:
-  static constexpr std::size_t min_repeated = emulated ? 6 : 2;
+  static constexpr std::size_t min_repeated = emulated ? 6 : 1;
   static constexpr std::size_t max_repeated = 64;
   static constexpr double repetition_seconds = 0.2;
   static constexpr std::size_t max_workloads = 64;
@@ -185,10 +186,11 @@ measured verify_and_measure(const stage_entry& stage, const parameter_values& pa
   const launch_setup timed{pattern::random, seeds.fixed};
   try {
     checks.set_phase("timed");
-    auto turn = std::make_unique<device_turn>();
+    { const turn row(row_turn); }
+    std::optional<turn> device(device_turn);
     timed_launches launches(stage, parameters, seeds.fixed, sampling, stream, checks);
     timing = measure([&](std::int64_t index) { launches.launch(index); }, sampling, stream, launches.hooks());
-    turn.reset();
+    device.reset();
     timing.preparation = launches.preparation_nanoseconds();
     if (progress && memory::available() > bytes_of_a_context) progress(timing_is_over);
     launches.recheck();

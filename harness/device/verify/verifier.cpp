@@ -358,9 +358,11 @@ void verifier::look_for_other_bits() {
 
 void verifier::note_kept_memory() {
   CUDA_CHECK(cudaStreamSynchronize(stream_));
-  const std::size_t kept = memory::foreign();
-  if (kept <= kept_before_ + kept_by_the_driver) return;
-  record_.kept_bytes = std::max(record_.kept_bytes, static_cast<std::int64_t>(kept - kept_before_));
+  const std::size_t now = memory::foreign();
+  const std::size_t kept = now > kept_before_ + kept_by_the_driver ? now - kept_before_ : 0;
+  // Other processes come and go, and theirs is not told from it.
+  least_kept_ = std::min(least_kept_.value_or(kept), kept);
+  record_.kept_bytes = static_cast<std::int64_t>(*least_kept_);
 }
 
 // What a proof tries before the measured sizes, in this order. docs/measuring.md says what each step finds.

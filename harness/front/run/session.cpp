@@ -12,6 +12,7 @@
 #include "harness/front/process/errors.hpp"
 #include "harness/front/workers/build_state.hpp"
 #include "harness/front/workers/launcher.hpp"
+#include "harness/turns.hpp"
 
 namespace lab::front {
 namespace {
@@ -87,16 +88,19 @@ result_row unasked_row(const stage_description& stage) {
   return row;
 }
 
-// A request of the next stage of the job that will be asked for, behind this one or (null) of all; null if
-// none will.
-nlohmann::json request_after(const ladder_job& job, const stage_description* stage) {
+// The next stage of the job that will be asked for, behind this one or (null) of all; null if none will.
+const stage_description* stage_after(const ladder_job& job, const stage_description* stage) {
   const auto& stages = job.selection.stages;
   auto next = stage == nullptr ? stages.begin() : std::find(stages.begin(), stages.end(), stage);
   if (stage != nullptr && next != stages.end()) ++next;
   next =
       std::find_if(next, stages.end(), [](const auto* one) { return one->runnable && one->broken.empty(); });
-  if (next == stages.end()) return nullptr;
-  return {{"op", "measure"}, {"stage", (*next)->path}};
+  return next == stages.end() ? nullptr : *next;
+}
+
+// What starts its process.
+nlohmann::json first_words(const stage_description& stage) {
+  return {{"op", "measure"}, {"stage", stage.path}};
 }
 
 // Several processes are a group of as many GPUs.
@@ -195,7 +199,7 @@ session::session(const std::string& verb, const run_options& options, bool whole
   results.kernels = connection_.description.build;
   if (verb == "run" && !on_emulator() && options_.processes == 1) {
     turns_.emplace("turns");
-    setenv("LAB_TURN", (turns_->path() / "turn").c_str(), 1);
+    setenv(turns_variable, turns_->path().c_str(), 1);
   }
   digests_ = read_source_digests();
   results.sources = digests_.tree;
@@ -335,13 +339,35 @@ answer_record session::request(const worker_set& workers, const nlohmann::json& 
   std::unique_ptr<worker> one = std::exchange(ahead_, nullptr);
   if (!one || one->arguments() != workers.command(message))
     one = std::make_unique<worker>(workers.start(message));
-  auto answer = workers.request(*one, message, limits, [&](const std::string& progress) {
+  const bool was_asked = one->is_asked();
+  bool has_room = false;  // for another process with as much memory
+  const auto listen = [&](const std::string& progress) {
     status_.show(fmt::format("{}: {}", status, progress));
-    const bool may_begin = progress == timing_is_over || (progress == next_may_begin && turns_);
-    if (!may_begin || ahead_ || next.is_null() || on_emulator()) return;
-    ahead_ = std::make_unique<worker>(workers.start(next));
-    ahead_->start_ahead();
-  });
+    const bool is_over = progress == timing_is_over;
+    if (progress == next_may_begin && turns_) has_room = true;
+    if (next.is_null() || on_emulator() || !(is_over || has_room)) return;
+    if (!ahead_) {
+      ahead_ = std::make_unique<worker>(workers.start(next));
+      ahead_->start_ahead();
+    }
+    // While this one is compared once more and ends, the next one comes as far as its timing.
+    if (is_over && has_room && next.contains("plan") && !row_turn_) {
+      row_turn_.emplace(row_turn);
+      ahead_->ask_ahead(next);
+    }
+  };
+  auto answer = workers.request(*one, message, limits, listen);
+  row_turn_.reset();
+  // Memory may have been short because another process had some.
+  const bool is_short =
+      answer.error == error_kind::memory || (answer.failure && answer.failure->kind == failure_kind::crash);
+  const bool has_company = was_asked || (ahead_ && ahead_->is_asked());
+  if (turns_ && has_company && answer.end != answer_end::ok && is_short) {
+    ahead_.reset();
+    one = std::make_unique<worker>(workers.start(message));
+    answer = workers.request(*one, message, limits, listen);
+    row_turn_.reset();
+  }
   status_.clear();
   return answer;
 }
@@ -381,7 +407,8 @@ void session::measure_ceiling(const ladder_job& job, result_group& group) {
   if (last_ceiling_ && last_ceiling_->request.at("track") == group.track &&
       last_ceiling_->request.at("plan") == message["plan"])
     message["like"] = last_ceiling_->request.at("parameters");
-  const nlohmann::json next = group.rows.empty() ? request_after(job, nullptr) : nlohmann::json();
+  const stage_description* const first = group.rows.empty() ? stage_after(job, nullptr) : nullptr;
+  const nlohmann::json next = first != nullptr ? first_words(*first) : nlohmann::json();
   const auto answer = request(connection_.workers, message, what, next);
   if (answer.end == answer_end::ok && answer.content.contains("like")) {
     take(last_ceiling_->content);
@@ -439,13 +466,16 @@ result_row session::proved_row(const stage_description& stage) {
   return row;
 }
 
+std::optional<proof> session::known_proof(const stage_description& stage) const {
+  // A proof is of one process.
+  if (!stage.expected_failure.empty() || options_.prove || options_.processes > 1) return std::nullopt;
+  return proofs_.find(stage.path);
+}
+
 std::optional<result_row> session::prove(const stage_description& stage) {
   if (const auto known = refused_.find(stage.path); known != refused_.end()) return known->second;
   std::optional<result_row>& refused = refused_[stage.path];
-  std::optional<proof> known;
-  // A proof is of one process.
-  const bool looks = stage.expected_failure.empty() && !options_.prove && options_.processes == 1;
-  if (looks) known = proofs_.find(stage.path);
+  std::optional<proof> known = known_proof(stage);
   if (!known) {
     result_row row = proved_row(stage);
     if (row.status != row_status::ok) return refused = std::move(row);
@@ -455,22 +485,32 @@ std::optional<result_row> session::prove(const stage_description& stage) {
   return refused;
 }
 
+nlohmann::json session::measurement(const ladder_job& job, const proof& of) const {
+  sampling_options sampling = options_.sampling;
+  sampling.l2 = job.l2;
+  return {{"op", "measure"}, {"parameters", job.parameters}, {"plan", sampling}, {"proved", of.found}};
+}
+
 result_row& session::measure(const ladder_job& job, const stage_description& stage, result_group& group) {
   const auto before = std::find_if(group.rows.begin(), group.rows.end(),
                                    [&](const auto& row) { return row.stage == stage.path; });
   if (before != group.rows.end() && !before->timing) return *before;
   if (!stage.runnable || !stage.broken.empty()) return add_row(unasked_row(stage), group);
   if (auto refused = prove(stage)) return add_row(std::move(*refused), group);
-  sampling_options sampling = options_.sampling;
-  sampling.l2 = job.l2;
-  const nlohmann::json message = {{"op", "measure"},
-                                  {"parameters", job.parameters},
-                                  {"plan", sampling},
-                                  {"proved", proved_.at(stage.path).found}};
+  const nlohmann::json message = measurement(job, proved_.at(stage.path));
   last_ceiling_.reset();
-  nlohmann::json next = request_after(job, &stage);
-  const bool is_last = next.is_null() && turns_ && options_.repeat == 1;
-  if (is_last) next = {{"op", "ceiling"}, {"track", group.track}};
+  nlohmann::json next;
+  if (const stage_description* const after = stage_after(job, &stage)) {
+    next = first_words(*after);
+    // Once a row is there, what references worked out for it is what all stages are compared with.
+    const bool is_known = std::any_of(group.rows.begin(), group.rows.end(),
+                                      [](const auto& row) { return row.status == row_status::ok; });
+    const bool may_be_asked = turns_ && is_known && options_.repeat == 1 && !refused_.contains(after->path);
+    if (const auto proved = may_be_asked ? known_proof(*after) : std::nullopt)
+      next = about(*after, measurement(job, *proved));
+  } else if (turns_ && options_.repeat == 1) {
+    next = {{"op", "ceiling"}, {"track", group.track}};
+  }
   result_row row = row_from(stage, request_about(connection_.workers, stage, message, next), true);
   row.proof = proof_text(proved_.at(stage.path), results.created);
   if (before != group.rows.end()) add_process(*before, row);

@@ -19,6 +19,7 @@
 #include "harness/front/selection/patterns.hpp"
 #include "harness/front/workers/devices.hpp"
 #include "harness/front/workers/source_digests.hpp"
+#include "harness/turns.hpp"
 
 namespace lab::front {
 
@@ -119,8 +120,8 @@ class session {
   run_results results;
 
  private:
-  // Once its timing is over, the process that `next` is sent to is started: it takes its device while this
-  // one compares and ends.
+  // The process that `next` is sent to is started as soon as it does not disturb this one. A request that is
+  // whole is sent to it when the timing of this one is over.
   answer_record request(const worker_set& workers, const nlohmann::json& message, const std::string& status,
                         const nlohmann::json& next = nullptr);
   // The message with the stage, the seeds, and what references of its track worked out before.
@@ -129,6 +130,10 @@ class session {
                                                     const nlohmann::json& message);
   answer_record request_about(const worker_set& workers, const stage_description& stage,
                               const nlohmann::json& message, const nlohmann::json& next = nullptr);
+  // The request for a row of the job, of a stage that is proved.
+  [[nodiscard]] nlohmann::json measurement(const ladder_job& job, const proof& of) const;
+  // The proof that the stage has already; nothing where it has none, or another is wanted.
+  [[nodiscard]] std::optional<proof> known_proof(const stage_description& stage) const;
   // Sees to it that the stage is proved, by an earlier proof or one that is made now. The row of a stage that
   // cannot be: it fails, or is an expected failure; nothing of any other.
   std::optional<result_row> prove(const stage_description& stage);
@@ -152,8 +157,9 @@ class session {
   stage_selector select_;
   std::deque<worker_description> opened_;  // what `selections_` and rows point into
   std::vector<track_selection> selections_;
-  std::optional<temporary_folder> turns_;  // of a GPU's processes (harness/device/measure/device_turn.hpp)
-  std::unique_ptr<worker> ahead_;          // started before it is asked
+  std::optional<temporary_folder> turns_;  // of a GPU's processes (harness/turns.hpp)
+  std::optional<turn> row_turn_;           // while `ahead_` is asked and the process before it is there
+  std::unique_ptr<worker> ahead_;          // started before it is asked for
   worker_set observed_{backend::observed};
   worker_set plain_;  // that prove: the connection's own, but where that counts
   // What references worked out, of each track and operation.

@@ -139,6 +139,8 @@ class exchange {
     if (requests_.is_open()) send();
   }
 
+  [[nodiscard]] bool is_asked() const { return is_asked_; }
+
   answer_record run(const nlohmann::json& message, const time_limits& limits,
                     const worker::line_sink& on_progress) {
     on_progress_ = on_progress;
@@ -421,8 +423,12 @@ void worker::start_ahead() {
 }
 
 void worker::ask_ahead(const nlohmann::json& message) {
-  start_ahead();
+  if (!ahead_) start_ahead();
   if (ahead_) ahead_->ask(message);
+}
+
+bool worker::is_asked() const {
+  return ahead_ && ahead_->is_asked();
 }
 
 answer_record worker::request(const nlohmann::json& message, time_limits limits,

@@ -80,8 +80,10 @@ class worker {
   // started, which that request will say, or if there are several.
   void start_ahead();
 
-  // The same, and sends it `message`, which the next request must be: it is answered meanwhile.
+  // The same, where it is not started yet, and sends it `message`, which the next request must be: it is
+  // answered meanwhile.
   void ask_ahead(const nlohmann::json& message);
+  [[nodiscard]] bool is_asked() const;
 
   [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
 
