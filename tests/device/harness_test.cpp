@@ -26,6 +26,7 @@
 #include "harness/device/track.hpp"
 #include "harness/device/verify/verifier.hpp"
 #include "harness/device/worker.hpp"
+#include "harness/turns.hpp"
 #include "tests/catch.hpp"
 #include "tests/device/device.hpp"
 #include "tests/device/verified.hpp"

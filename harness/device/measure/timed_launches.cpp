@@ -94,7 +94,7 @@ class timed_launches {
  private:
   static constexpr std::size_t min_repeated = emulated ? 6 : 1;
   static constexpr std::size_t max_repeated = 64;
-  static constexpr double repetition_seconds = 0.2;
+  static constexpr double repetition_seconds = 0.05;
   static constexpr std::size_t max_workloads = 64;
 
   [[nodiscard]] std::uint64_t drawn_number(std::uint64_t k) const { return random_bits(~first_seed_, k); }
