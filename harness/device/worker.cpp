@@ -478,8 +478,8 @@ answer_record worker::dispatch(const nlohmann::json& request) {
   if (op == "ceiling" && request.contains("like") &&
       need_of(request, "like") == need_of(request, "parameters"))
     return {.content = {{"like", true}}};
-  // Nor to say that a stage does not run what is measured; where it asks a device, that is the first.
-  if (op == "measure" && devices_.front() == 0) {
+  // Nor to say that a stage does not run what is measured. A stage that asks about the device asks device 0.
+  if (op == "measure" && devices_.front() == 0 && !processes::are_several()) {
     const stage_entry& stage = find_stage(request.at("stage").get<std::string>());
     const track& its_track = track_of(stage);
     const std::string why = its_track.unsupported(stage, its_track.complete(parameters_of(request)));

@@ -1,6 +1,9 @@
 // A worker without kernels that behaves, and misbehaves, as the stage's name says. FAKE_WORKER says how it
 // starts:
-// "" (a GPU), "emulator", "no device", "dies", "sleeps", "other protocol", "no stages".
+// "" (a GPU), "turns" (a GPU that rows share), "emulator", "no device", "dies", "sleeps", "other protocol",
+// "no stages".
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -8,6 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <thread>
@@ -15,6 +20,7 @@
 #include "harness/grade/seal.hpp"
 #include "harness/protocol.hpp"
 #include "harness/trace_record.hpp"
+#include "harness/turns.hpp"
 
 namespace {
 
@@ -97,7 +103,10 @@ json describe(const std::string& mode, const std::string& device) {
     description.no_device =
         mode == "no device" ? "no CUDA-capable device is detected" : "there is only cuda:0";
   }
-  if (mode != "no stages") {
+  if (mode == "turns") {
+    description.tracks = {track("turns", {parameter("n", {1000, 2000})},
+                                {"01_first", "02_second", "03_large", "04_fourth", "05_fifth"})};
+  } else if (mode != "no stages") {
     description.tracks = {
         track("ladder", {parameter("n", {1000}), parameter("window", {3})},
               {"01_first", "02_second", "03_library"}),
@@ -266,6 +275,37 @@ void answer_stage(const std::string& stage_path) {
   }
 }
 
+// One of the rows that share a GPU: 400 us where it was asked behind the row before, 300 us where that was
+// still there. The large stage needs the memory of both, and takes 200 us where it is asked for the second
+// time.
+void answer_in_turn(const std::string& stage_path) {
+  namespace fs = std::filesystem;
+  const fs::path folder = std::getenv(lab::turns_variable);
+  send({{"progress", lab::next_may_begin}});
+  const int row = open((folder / lab::row_turn).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const bool has_company = flock(row, LOCK_EX | LOCK_NB) != 0;
+  close(row);
+  const bool is_large = contains(stage_path, "large");
+  const fs::path refused = folder / "refused";
+  if (is_large && has_company) {
+    std::ofstream(refused) << "once";
+    answer_stage("memory");
+    return;
+  }
+  { const lab::turn alone(lab::row_turn); }
+  int before = 0;
+  std::ifstream(folder / "before") >> before;
+  if (before != 0 && kill(before, 0) == 0) {
+    answer_stage("wrong");
+    return;
+  }
+  std::ofstream(folder / "before") << getpid();
+  send({{"progress", lab::timing_is_over}});
+  // The next one has come as far as its timing meanwhile.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  send(ok(is_large && fs::exists(refused) ? 200e3 : has_company ? 300e3 : 400e3));
+}
+
 // As the worker with observed kernels: the first stage touches twice as many sectors.
 void answer_counters(const std::string& stage_path) {
   if (contains(stage_path, "wrong")) {
@@ -312,6 +352,8 @@ void answer(const json& request, const std::string& mode, const std::string& dev
     send({{"end", "ok"}, {"ceiling", {{"kind", "copy"}, {"bytes", 8 * n}, {"timing", timing(100e3)}}}});
   } else if (op == "trace" && !contains(request.at("stage").get<std::string>(), "wrong")) {
     answer_trace(request.at("stage").get<std::string>());
+  } else if (op == "measure" && mode == "turns") {
+    answer_in_turn(request.at("stage").get<std::string>());
   } else if (op == "counters") {
     answer_counters(request.at("stage").get<std::string>());
   } else {

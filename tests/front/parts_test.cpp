@@ -473,6 +473,9 @@ TEST_CASE("a worker that is asked ahead is at work before its answer is waited f
   CHECK_FALSE(asked.is_asked());
   asked.ask_ahead({{"op", "verify"}});
   CHECK(asked.is_asked());
+  CHECK(asked.may_answer({{"op", "verify"}, {"proved", 7}}));
+  CHECK_FALSE(asked.may_answer({{"op", "measure"}}));
+  CHECK_FALSE(asked.may_answer({{"op", "verify"}, {"stage", "other"}}));
   for (int look = 0; look < 1000 && (!fs::exists(log) || lab::read_text(log).empty()); ++look)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   CHECK(lab::read_text(log).find("verify") != std::string::npos);

@@ -200,6 +200,25 @@ TEST_CASE("a ladder is measured, shown and kept") {
   CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 1);
 }
 
+TEST_CASE(
+    "a row's process is asked while the one before ends, is timed alone, and is asked again where both lack "
+    "memory") {
+  const temporary_directory directory;
+  const std::string path = (directory / "results.json").string();
+  expect(lab_with({"run", "turns", "--json", path}, "turns"), 0, {"10 ok, 0 failed, 0 skipped"});
+  const json results = document(path);
+  const auto microseconds = [&](std::size_t group) {
+    std::vector<int> all;
+    for (const auto& row : results.at("groups").at(group).at("rows"))
+      all.push_back(static_cast<int>(std::lround(row.at("timing").at("median").get<double>() / 1000)));
+    return all;
+  };
+  // Not before the stage is proved, nor before a row of its ladder is there: in the second ladder from the
+  // third row on.
+  CHECK(microseconds(0) == std::vector{400, 400, 400, 400, 400});
+  CHECK(microseconds(1) == std::vector{400, 400, 200, 400, 300});
+}
+
 TEST_CASE("a stage that fails costs its own row alone") {
   const temporary_directory directory;
   const std::string path = (directory / "results.json").string();

@@ -360,9 +360,9 @@ void verifier::note_kept_memory() {
   CUDA_CHECK(cudaStreamSynchronize(stream_));
   const std::size_t now = memory::foreign();
   const std::size_t kept = now > kept_before_ + kept_by_the_driver ? now - kept_before_ : 0;
-  // Other processes come and go, and theirs is not told from it.
-  least_kept_ = std::min(least_kept_.value_or(kept), kept);
-  record_.kept_bytes = static_cast<std::int64_t>(*least_kept_);
+  // On a GPU the memory of other processes counts, too: what comes and goes is theirs.
+  kept_ = emulated ? std::max(kept_.value_or(kept), kept) : std::min(kept_.value_or(kept), kept);
+  record_.kept_bytes = static_cast<std::int64_t>(*kept_);
 }
 
 // What a proof tries before the measured sizes, in this order. docs/measuring.md says what each step finds.

@@ -102,7 +102,7 @@ class verifier {
   std::string first_refusal_;
   std::size_t too_large_ = 0;  // trials beyond the device's memory
   std::size_t kept_before_;  // device memory that is neither free nor the lab's, before anything is launched
-  std::optional<std::size_t> least_kept_;  // of it, more than before, at any look
+  std::optional<std::size_t> kept_;  // more than that between launches: on a GPU the least that was seen
   bool thorough_ = false;
   bool tried_capture_ = false;
 };

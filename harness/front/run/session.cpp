@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <utility>
 
@@ -27,6 +28,19 @@ constexpr double time_limit_factor = 10;
 // A sealed worker takes requests of up to 256 KiB (harness/grade), and what JSON adds counts, too. What is
 // not handed on is worked out again.
 constexpr std::size_t most_reference_bytes = std::size_t{96} << 10;
+
+// Does it end so because another process had the memory that it needed, or a device that takes one process
+// alone?
+bool may_have_lacked(const answer_record& answer) {
+  if (answer.end == answer_end::error) return true;
+  const auto says = [&](const char* words) {
+    return answer.message.find(words) != std::string::npos ||
+           (answer.failure && answer.failure->found.find(words) != std::string::npos);
+  };
+  constexpr std::array all{"cudaErrorMemoryAllocation", "cudaErrorDevicesUnavailable", "out of memory",
+                           "bad_alloc", "killed by signal 9 "};
+  return answer.end == answer_end::failed && std::any_of(all.begin(), all.end(), says);
+}
 
 // Is it this row alone that cannot be had?
 bool concerns_the_row(const answer_record& answer) {
@@ -337,12 +351,16 @@ answer_record session::request(const worker_set& workers, const nlohmann::json& 
                                                                     seconds(silent_seconds) + sampling_time);
   status_.show(status);
   std::unique_ptr<worker> one = std::exchange(ahead_, nullptr);
-  if (!one || one->arguments() != workers.command(message))
+  if (!one || one->arguments() != workers.command(message) || !one->may_answer(message))
     one = std::make_unique<worker>(workers.start(message));
-  const bool was_asked = one->is_asked();
-  bool has_room = false;  // for another process with as much memory
-  const auto listen = [&](const std::string& progress) {
+  bool had_company = turns_ && one->is_asked();
+  bool has_room = false;    // for another process with as much memory
+  std::optional<turn> row;  // while the next one is asked and this one is there
+  const auto show = [&](const std::string& progress) {
     status_.show(fmt::format("{}: {}", status, progress));
+  };
+  auto answer = workers.request(*one, message, limits, [&](const std::string& progress) {
+    show(progress);
     const bool is_over = progress == timing_is_over;
     if (progress == next_may_begin && turns_) has_room = true;
     if (next.is_null() || on_emulator() || !(is_over || has_room)) return;
@@ -351,22 +369,17 @@ answer_record session::request(const worker_set& workers, const nlohmann::json& 
       ahead_->start_ahead();
     }
     // While this one is compared once more and ends, the next one comes as far as its timing.
-    if (is_over && has_room && next.contains("plan") && !row_turn_) {
-      row_turn_.emplace(row_turn);
-      ahead_->ask_ahead(next);
-    }
-  };
-  auto answer = workers.request(*one, message, limits, listen);
-  row_turn_.reset();
-  // Memory may have been short because another process had some.
-  const bool is_short =
-      answer.error == error_kind::memory || (answer.failure && answer.failure->kind == failure_kind::crash);
-  const bool has_company = was_asked || (ahead_ && ahead_->is_asked());
-  if (turns_ && has_company && answer.end != answer_end::ok && is_short) {
+    if (!is_over || !has_room || !next.contains("plan") || row) return;
+    row.emplace(row_turn);
+    if (!row->is_held()) return;
+    ahead_->ask_ahead(next);
+    had_company = true;
+  });
+  row.reset();
+  if (had_company && may_have_lacked(answer)) {
     ahead_.reset();
     one = std::make_unique<worker>(workers.start(message));
-    answer = workers.request(*one, message, limits, listen);
-    row_turn_.reset();
+    answer = workers.request(*one, message, limits, show);
   }
   status_.clear();
   return answer;
@@ -466,22 +479,22 @@ result_row session::proved_row(const stage_description& stage) {
   return row;
 }
 
-std::optional<proof> session::known_proof(const stage_description& stage) const {
+bool session::is_proved(const stage_description& stage) {
+  if (proved_.contains(stage.path)) return true;
   // A proof is of one process.
-  if (!stage.expected_failure.empty() || options_.prove || options_.processes > 1) return std::nullopt;
-  return proofs_.find(stage.path);
+  if (!stage.expected_failure.empty() || options_.prove || options_.processes > 1) return false;
+  const std::optional<proof> known = proofs_.find(stage.path);
+  if (known) proved_[stage.path] = *known;
+  return known.has_value();
 }
 
 std::optional<result_row> session::prove(const stage_description& stage) {
   if (const auto known = refused_.find(stage.path); known != refused_.end()) return known->second;
   std::optional<result_row>& refused = refused_[stage.path];
-  std::optional<proof> known = known_proof(stage);
-  if (!known) {
-    result_row row = proved_row(stage);
-    if (row.status != row_status::ok) return refused = std::move(row);
-    known = proof{.stage = stage.path, .date = results.created, .found = *row.verification};
-  }
-  proved_[stage.path] = std::move(*known);
+  if (is_proved(stage)) return refused;
+  result_row row = proved_row(stage);
+  if (row.status != row_status::ok) return refused = std::move(row);
+  proved_[stage.path] = {.stage = stage.path, .date = results.created, .found = *row.verification};
   return refused;
 }
 
@@ -505,9 +518,8 @@ result_row& session::measure(const ladder_job& job, const stage_description& sta
     // Once a row is there, what references worked out for it is what all stages are compared with.
     const bool is_known = std::any_of(group.rows.begin(), group.rows.end(),
                                       [](const auto& row) { return row.status == row_status::ok; });
-    const bool may_be_asked = turns_ && is_known && options_.repeat == 1 && !refused_.contains(after->path);
-    if (const auto proved = may_be_asked ? known_proof(*after) : std::nullopt)
-      next = about(*after, measurement(job, *proved));
+    if (turns_ && is_known && options_.repeat == 1 && is_proved(*after))
+      next = about(*after, measurement(job, proved_.at(after->path)));
   } else if (turns_ && options_.repeat == 1) {
     next = {{"op", "ceiling"}, {"track", group.track}};
   }

@@ -19,7 +19,6 @@
 #include "harness/front/selection/patterns.hpp"
 #include "harness/front/workers/devices.hpp"
 #include "harness/front/workers/source_digests.hpp"
-#include "harness/turns.hpp"
 
 namespace lab::front {
 
@@ -132,8 +131,8 @@ class session {
                               const nlohmann::json& message, const nlohmann::json& next = nullptr);
   // The request for a row of the job, of a stage that is proved.
   [[nodiscard]] nlohmann::json measurement(const ladder_job& job, const proof& of) const;
-  // The proof that the stage has already; nothing where it has none, or another is wanted.
-  [[nodiscard]] std::optional<proof> known_proof(const stage_description& stage) const;
+  // Whether the stage is proved already: in this run, or by an earlier proof, where no new one is needed.
+  bool is_proved(const stage_description& stage);
   // Sees to it that the stage is proved, by an earlier proof or one that is made now. The row of a stage that
   // cannot be: it fails, or is an expected failure; nothing of any other.
   std::optional<result_row> prove(const stage_description& stage);
@@ -158,7 +157,6 @@ class session {
   std::deque<worker_description> opened_;  // what `selections_` and rows point into
   std::vector<track_selection> selections_;
   std::optional<temporary_folder> turns_;  // of a GPU's processes (harness/turns.hpp)
-  std::optional<turn> row_turn_;           // while `ahead_` is asked and the process before it is there
   std::unique_ptr<worker> ahead_;          // started before it is asked for
   worker_set observed_{backend::observed};
   worker_set plain_;  // that prove: the connection's own, but where that counts

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
@@ -41,6 +42,11 @@ constexpr int most_lines = worker::most_output_lines;
 // started, maybe on other hosts.
 constexpr milliseconds grace_period{2000};
 constexpr milliseconds launcher_grace_period{10'000};
+
+// What one request differs in from another.
+constexpr std::array asked_for{"op", "stage", "parameters", "plan"};
+// A request with the references of a track is longer than a pipe holds by itself.
+constexpr int pipe_bytes = 256 << 10;
 
 answer_record failed_answer(failure_kind kind, std::string message) {
   answer_record answer;
@@ -120,6 +126,7 @@ class exchange {
                                    {output.write_end.get(), STDOUT_FILENO},
                                    {output.write_end.get(), STDERR_FILENO}});
     requests_ = std::move(requests.write_end);
+    fcntl(requests_.get(), F_SETPIPE_SZ, pipe_bytes);
     answers_ = std::move(answers.read_end);
     output_ = std::move(output.read_end);
     for (const auto* descriptor : {&requests_, &answers_, &output_}) set_nonblocking(*descriptor);
@@ -424,7 +431,15 @@ void worker::start_ahead() {
 
 void worker::ask_ahead(const nlohmann::json& message) {
   if (!ahead_) start_ahead();
-  if (ahead_) ahead_->ask(message);
+  if (!ahead_) return;
+  for (const char* const what : asked_for) asked_[what] = message.value(what, nlohmann::json());
+  ahead_->ask(message);
+}
+
+bool worker::may_answer(const nlohmann::json& message) const {
+  return !is_asked() || std::all_of(asked_for.begin(), asked_for.end(), [&](const char* what) {
+    return asked_.at(what) == message.value(what, nlohmann::json());
+  });
 }
 
 bool worker::is_asked() const {

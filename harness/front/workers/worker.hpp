@@ -84,6 +84,8 @@ class worker {
   // answered meanwhile.
   void ask_ahead(const nlohmann::json& message);
   [[nodiscard]] bool is_asked() const;
+  // False where it was asked ahead for something else.
+  [[nodiscard]] bool may_answer(const nlohmann::json& message) const;
 
   [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
 
@@ -93,6 +95,7 @@ class worker {
   seal_maker make_seal_;
   line_sink output_sink_;
   std::unique_ptr<exchange> ahead_;
+  nlohmann::json asked_;  // of it
 };
 
 }  // namespace lab::front
