@@ -207,14 +207,9 @@ class compilation {
   void preprocess(const std::string& source, std::size_t number) {
     const source_kind kind = kind_of_source(source);
     if (kind == source_kind::object || kind == source_kind::c) return;
-    const std::string file = stem_of(number) + ".i";
-    std::vector<std::string> command{tools_.compiler, "-E", "-x", "c++", standard()};
-    append(command, words_for_preprocessor(kind));
-    append(command, {source, "-o", file});
-    run_compiler(command, request_.time_limit, source + " does not compile");
+    const std::string text = preprocessed(source, number, true);
     // An object's other files are not known.
-    launches_by_address_ =
-        launches_by_address_ || request_.words.only_objects || launches_by_address(text_of_file(file));
+    launches_by_address_ = launches_by_address_ || request_.words.only_objects || launches_by_address(text);
   }
 
   // The object of one source.
@@ -232,31 +227,21 @@ class compilation {
       run_compiler(command, request_.time_limit, source + " does not compile");
       return object;
     }
-    const std::string preprocessed = text_of_file(stem + ".i");
+    std::string text = text_of_file(stem + ".i");
     // A program that includes OpenMP's header means its pragmas, whether or not -Xcompiler -fopenmp is given.
-    const bool has_openmp = preprocessed.find("/omp.h\"") != std::string::npos;
+    const bool has_openmp = text.find("/omp.h\"") != std::string::npos;
     uses_openmp_ = uses_openmp_ || has_openmp;
-    const rewritten_source rewritten = rewrite_cuda(preprocessed, launches_by_address_);
+    rewritten_source rewritten = rewrite_cuda(text, launches_by_address_);
+    const bool is_precompiled = text.find(prelude_mark) != std::string::npos;
+    if (is_precompiled && (has_openmp || !rewritten.refused.empty())) {
+      // It needs another option than the headers were precompiled with, or their names.
+      text = preprocessed(source, number, false);
+      rewritten = rewrite_cuda(text, launches_by_address_);
+    }
     if (!rewritten.refused.empty()) refuse(source, rewritten.refused);
     std::ofstream(stem + ".ii", std::ios::binary) << rewritten.text;
-    command = {tools_.compiler, "-x", "c++", "-fpreprocessed", standard()};
-    append(command, {"-w", "-Wno-register", "-fpermissive", "-fno-strict-aliasing", "-ffp-contract=off",
-                     // an index beyond a row of an array says nothing of how often a loop runs
-                     "-fno-aggressive-loop-optimizations",
-                     // A loop that does nothing but wait for memory is one that never ends, on a GPU as here.
-                     "-fno-finite-loops",
-                     // new in a kernel gives null where the heap does not suffice
-                     "-fcheck-new",
-                     // where a call returns to tells whose it is
-                     "-fno-optimize-sibling-calls", "-ftemplate-depth=900", "-fmax-errors=20"});
-    if (request_.observe) {
-      append(command, tools_.observing_flags);
-    } else {
-      append(command, {"-O2", "-g1"});
-    }
-    for (const std::string& word : request_.words.compile) {
-      if (word.starts_with("-f")) command.push_back(word);
-    }
+    command = {tools_.compiler, "-x", "c++", "-fpreprocessed"};
+    append(command, options());
     if (has_openmp) command.emplace_back("-fopenmp");
     append(command, {"-c", stem + ".ii", "-o", object});
     run_compiler(command, request_.time_limit, source + " does not compile");
@@ -319,6 +304,28 @@ class compilation {
     }
     return chosen;
   }
+  // Which say how a source is read: GCC takes headers that were precompiled with the same ones.
+  [[nodiscard]] std::vector<std::string> options() const {
+    std::vector<std::string> words{standard()};
+    if (!tools_.precompiled.empty()) words.emplace_back("-fpch-preprocess");
+    append(words, tools_.flags);
+    for (const std::string& word : request_.words.compile) {
+      if (word.starts_with("-f")) words.push_back(word);
+    }
+    return words;
+  }
+  // What the preprocessor makes of one source.
+  [[nodiscard]] std::string preprocessed(const std::string& source, std::size_t number,
+                                         bool may_be_precompiled) const {
+    const std::string file = stem_of(number) + ".i";
+    std::vector<std::string> command{tools_.compiler, "-E", "-x", "c++"};
+    append(command, options());
+    if (may_be_precompiled && !tools_.precompiled.empty()) append(command, {"-isystem", tools_.precompiled});
+    append(command, words_for_preprocessor(kind_of_source(source)));
+    append(command, {source, "-o", file});
+    run_compiler(command, request_.time_limit, source + " does not compile");
+    return text_of_file(file);
+  }
   [[nodiscard]] std::vector<std::string> without_standard() const {
     std::vector<std::string> words;
     for (const std::string& word : request_.words.compile) {
@@ -332,14 +339,16 @@ class compilation {
     return words;
   }
   [[nodiscard]] std::vector<std::string> words_for_preprocessor(source_kind kind) const {
-    std::vector<std::string> words{"-DLAB_EMULATED=1"};
+    std::vector<std::string> words;
     if (kind == source_kind::cuda) {
-      append(words, {"-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_EXTENDED_LAMBDA__",
-                     "-D__CUDACC_RELAXED_CONSTEXPR__", "-D__CUDACC_VER_MAJOR__=13",
-                     "-D__CUDACC_VER_MINOR__=0", "-D__CUDA_ARCH__=" + request_.words.architecture,
-                     "-D__CUDA_ARCH_LIST__=" + request_.words.architecture, "-include", "cuda_runtime.h"});
+      words = tools_.definitions;
+      append(words, {"-D__CUDA_ARCH__=" + request_.words.architecture,
+                     "-D__CUDA_ARCH_LIST__=" + request_.words.architecture, "-include",
+                     "common/emulator/programs/prelude.hpp"});
+    } else {
+      words = {"-DLAB_EMULATED=1"};
+      if (request_.observe) words.emplace_back("-DLAB_EMULATOR_OBSERVED=1");
     }
-    if (request_.observe) append(words, {"-DLAB_EMULATOR_OBSERVED=1"});
     append(words, without_standard());
     append(words, folders_of_headers());
     append(words, {"-isystem", tools_.root});

@@ -815,9 +815,6 @@ class rewriter {
     const std::string_view text = one.text;
     if (text.starts_with("__lab_")) return marker(at);
     if (one.is_system) {
-      // C++20 puts std::lerp into the global namespace, where many programs have a lerp of their own.
-      if (text == "lerp" && at >= 3 && is(at - 3, "using") && is(at + 1, ";"))
-        replace_range(at - 3, at + 1, "");
       // The lab's own headers hold instructions, and others some that nobody calls.
       if (is_asm(text) && in_device_code_[at]) inline_ptx(at);
       return;
@@ -1700,7 +1697,8 @@ class rewriter {
   }
 
   std::string_view source_;
-  std::size_t emulator_at_ = source_.find("namespace lab::emulator");  // npos: it is not there
+  // Where the emulator's headers are included, as text or precompiled; npos: nowhere.
+  std::size_t emulator_at_ = std::min(source_.find("namespace lab::emulator"), source_.find(prelude_mark));
   token_list list_;
   const std::vector<token>& tokens_;
   std::vector<std::size_t> partner_;
@@ -1709,8 +1707,8 @@ class rewriter {
   std::set<std::size_t> device_bodies_;  // the braces that open functions of the device alone
   std::map<std::string_view, name_kind> names_;
   std::set<std::string_view> system_functions_;
-  std::set<std::string_view> type_parameters_;
-  std::set<std::size_t> own_names_;    // that get a :: in front
+  std::set<std::string_view> type_parameters_{"T"};  // which the emulator's headers have, precompiled or not
+  std::set<std::size_t> own_names_;                  // that get a :: in front
   std::vector<std::size_t> function_;  // of the device's code: the brace that opens the function's body
   std::map<std::string_view, std::vector<std::size_t>> kernels_;  // the braces that end their bodies
   bool launches_by_address_;

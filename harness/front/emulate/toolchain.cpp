@@ -73,6 +73,12 @@ emulation_toolchain find_toolchain(bool observe) {
       throw environment_error("there is no C++ compiler here: install g++ (package build-essential)");
     found.compiler = elsewhere;
   }
+  found.flags = words_of(observe ? LAB_OBSERVED_PROGRAM_FLAGS : LAB_PROGRAM_FLAGS);
+  found.definitions = words_of(observe ? LAB_OBSERVED_PROGRAM_DEFINITIONS : LAB_PROGRAM_DEFINITIONS);
+  // Another compiler may not know what this one has written.
+  if (found.root == LAB_SOURCE_ROOT && found.compiler == LAB_CXX)
+    found.precompiled =
+        LAB_BUILD_ROOT "/common/emulator/precompiled/" + std::string(observe ? "observed" : "plain");
   const auto add = [&](std::vector<std::string>& list, const char* folder, const std::string& name) {
     list.push_back(library_file(prefix, folder, name));
     require(list.back());
@@ -92,7 +98,6 @@ emulation_toolchain find_toolchain(bool observe) {
   add(found.libraries, "common/emulator/observe", "liblab_observed.a");
   std::rotate(found.libraries.begin(), found.libraries.end() - 1, found.libraries.end());
   found.libraries.push_back(backtrace);
-  found.observing_flags = words_of(LAB_OBSERVING_FLAGS);
   return found;
 }
 
@@ -100,6 +105,7 @@ std::vector<std::string> toolchain_targets() {
   if (!LAB_WITH_EMULATOR) return {};
   std::vector<std::string> targets{"lab_emulated_program", "lab_emulator"};
   if (LAB_WITH_OBSERVED) targets.insert(targets.end(), {"lab_observed_program", "lab_observed"});
+  if (LAB_WITH_PRELUDE) targets.emplace_back("lab_program_prelude");
   return targets;
 }
 

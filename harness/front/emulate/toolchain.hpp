@@ -8,11 +8,13 @@ namespace lab::front {
 
 struct emulation_toolchain {
   std::string compiler;
-  std::vector<std::string> headers;          // the folders of headers under CUDA's names
-  std::string root;                          // the folder that holds common/emulator
-  std::vector<std::string> libraries;        // in the linker's order
-  std::vector<std::string> observing;        // those that an observed program needs before them
-  std::vector<std::string> observing_flags;  // with which observed kernels are compiled
+  std::vector<std::string> headers;      // the folders of headers under CUDA's names
+  std::string root;                      // the folder that holds common/emulator
+  std::vector<std::string> libraries;    // in the linker's order
+  std::vector<std::string> observing;    // those that an observed program needs before them
+  std::vector<std::string> flags;        // with which sources are compiled
+  std::vector<std::string> definitions;  // the macros of a .cu
+  std::string precompiled;               // the folder with programs/prelude.hpp.gch; may be empty
 };
 
 // Beside the program where it is installed, else where it was built. Throws environment_error, with what to
