@@ -1,4 +1,6 @@
 // `lab emulate` as a person calls it: programs are compiled and run. Few, because each costs seconds.
+#include <sys/resource.h>
+
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -835,4 +837,64 @@ TEST_CASE("emulate: assert() is there without an include, as it is with nvcc") {
   expect(emulate({source}), 0, {});
   put(source, "#include <cufftXt.h>\nint main() {}\n");
   expect(emulate({source}), 2, {"cufftXt.h: the callbacks"});
+}
+
+namespace {
+
+// Processor time of what this process has started and waited for, in seconds.
+double seconds_of_children() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+constexpr const char* what_it_was_compiled_with = R"cuda(
+#include <cassert>
+#include <cstdio>
+#include <omp.h>
+#include <thrust/device_vector.h>
+__device__ int largest(int a, int b) { return max(a, b); }
+__global__ void fill(int* out) { *out = largest(__CUDACC_VER_MAJOR__, 7); }
+int main() {
+  thrust::device_vector<int> out(1);
+  fill<<<1, 1>>>(out.data().get());
+  int threads = 0;
+#ifdef NO_THREADS
+  threads = 3;
+#else
+#pragma omp parallel num_threads(3) reduction(+ : threads)
+  threads += 1;
+#endif
+#ifdef NDEBUG
+  std::printf("ndebug ");
+#endif
+#ifdef __OPTIMIZE__
+  std::printf("optimized ");
+#endif
+  std::printf("%d %d %ld\n", int(out[0]), threads, __cplusplus);
+})cuda";
+
+}  // namespace
+
+TEST_CASE("the headers of every .cu are precompiled, and taken as text where an option changes them") {
+  const temporary_directory directory;
+  const std::string source = (directory / "options.cu").string();
+  put(source, what_it_was_compiled_with);
+  expect(emulate({source}), 0, {"13 3 202002\n"});
+  expect(emulate({"-Xcompiler", "-fopenmp", "-arch=sm_70", source}), 0, {"13 3 202002\n"});
+  expect(emulate({"-DNDEBUG", "-std=c++23", source}), 0, {"ndebug 13 3 202100\n"});
+  expect(emulate({"--observe", "-DNO_THREADS", source}), 0, {"13 3 202002\n"});
+
+  const std::string small = (directory / "small.cu").string();
+  put(small, "__global__ void nothing() {}\nint main() { nothing<<<1, 1>>>(); return 0; }\n");
+  const double begin = seconds_of_children();
+  expect(emulate({small}), 0, {});
+  const double precompiled = seconds_of_children() - begin;
+  expect(emulate({"-DNDEBUG", small}), 0, {});  // which <assert.h> looks at
+  const double as_text = seconds_of_children() - begin - precompiled;
+  INFO(precompiled << " s, as text " << as_text << " s");
+  CHECK(precompiled < 0.6 * as_text);  // a quarter
 }

@@ -343,8 +343,7 @@ class compilation {
     if (kind == source_kind::cuda) {
       words = tools_.definitions;
       append(words, {"-D__CUDA_ARCH__=" + request_.words.architecture,
-                     "-D__CUDA_ARCH_LIST__=" + request_.words.architecture, "-include",
-                     "common/emulator/programs/prelude.hpp"});
+                     "-D__CUDA_ARCH_LIST__=" + request_.words.architecture, "-include", "lab_prelude.h"});
     } else {
       words = {"-DLAB_EMULATED=1"};
       if (request_.observe) words.emplace_back("-DLAB_EMULATOR_OBSERVED=1");

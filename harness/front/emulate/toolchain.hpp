@@ -14,7 +14,7 @@ struct emulation_toolchain {
   std::vector<std::string> observing;    // those that an observed program needs before them
   std::vector<std::string> flags;        // with which sources are compiled
   std::vector<std::string> definitions;  // the macros of a .cu
-  std::string precompiled;               // the folder with programs/prelude.hpp.gch; may be empty
+  std::string precompiled;               // the folder with lab_prelude.h.gch; may be empty
 };
 
 // Beside the program where it is installed, else where it was built. Throws environment_error, with what to
