@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/front/emulate/compile.hpp"
+#include "harness/front/emulate/toolchain.hpp"
 #include "harness/front/process/child_process.hpp"
 #include "harness/front/process/errors.hpp"
 #include "tests/emulate/emulate_call.hpp"
@@ -874,7 +875,7 @@ int main() {
 #ifdef __OPTIMIZE__
   std::printf("optimized ");
 #endif
-  std::printf("%d %d %ld\n", int(out[0]), threads, __cplusplus);
+  std::printf("%d %d %d\n", int(out[0]), threads, __cplusplus > 202002L);
 })cuda";
 
 }  // namespace
@@ -883,11 +884,34 @@ TEST_CASE("the headers of every .cu are precompiled, and taken as text where an 
   const temporary_directory directory;
   const std::string source = (directory / "options.cu").string();
   put(source, what_it_was_compiled_with);
-  expect(emulate({source}), 0, {"13 3 202002\n"});
-  expect(emulate({"-Xcompiler", "-fopenmp", "-arch=sm_70", source}), 0, {"13 3 202002\n"});
-  expect(emulate({"-DNDEBUG", "-std=c++23", source}), 0, {"ndebug 13 3 202100\n"});
-  expect(emulate({"--observe", "-DNO_THREADS", source}), 0, {"13 3 202002\n"});
+  expect(emulate({source}), 0, {"13 3 0\n"});
+  expect(emulate({"-Xcompiler", "-fopenmp", "-arch=sm_70", source}), 0, {"13 3 0\n"});
+  expect(emulate({"-DNDEBUG", "-std=c++23", source}), 0, {"ndebug 13 3 1\n"});
+  if (LAB_WITH_OBSERVED) expect(emulate({"--observe", "-DNO_THREADS", source}), 0, {"13 3 0\n"});
 
+  // Names of the program's own, which the headers have as well; a source in C.
+  const std::string names = (directory / "names.cu").string(), c = (directory / "root.c").string();
+  put(names, R"cuda(
+#include <cmath>
+using namespace std;
+__device__ int count;
+using Value = unsigned char;
+typedef unsigned short Word;
+extern "C" double root(double);
+__global__ void convert(float x, int* out) { count = 3; out[0] = (Value)x; out[1] = (Word)(-x); out[2] = count; }
+int main() {
+  int* out;
+  cudaMallocManaged(&out, 12);
+  convert<<<1, 1>>>(300.f, out);
+  cudaDeviceSynchronize();
+  printf("%d %d %d %g\n", out[0], out[1], out[2], root(9));
+})cuda");
+  put(c, "#include <math.h>\ndouble root(double x) { return sqrt(x); }\n");
+  expect(emulate({names, c}), 0, {"44 0 3 3\n"});
+  expect(emulate({"-DNDEBUG", names, c}), 0, {"44 0 3 3\n"});
+
+  const std::string precompiled_folder = lab::front::find_toolchain(false).precompiled;
+  if (!std::filesystem::exists(precompiled_folder + "/lab_prelude.h.gch")) return;
   const std::string small = (directory / "small.cu").string();
   put(small, "__global__ void nothing() {}\nint main() { nothing<<<1, 1>>>(); return 0; }\n");
   const double begin = seconds_of_children();

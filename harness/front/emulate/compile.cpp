@@ -232,16 +232,18 @@ class compilation {
     const bool has_openmp = text.find("/omp.h\"") != std::string::npos;
     uses_openmp_ = uses_openmp_ || has_openmp;
     rewritten_source rewritten = rewrite_cuda(text, launches_by_address_);
-    const bool is_precompiled = text.find(prelude_mark) != std::string::npos;
+    bool is_precompiled = text.find(prelude_mark) != std::string::npos;
     if (is_precompiled && (has_openmp || !rewritten.refused.empty())) {
       // It needs another option than the headers were precompiled with, or their names.
       text = preprocessed(source, number, false);
       rewritten = rewrite_cuda(text, launches_by_address_);
+      is_precompiled = false;
     }
     if (!rewritten.refused.empty()) refuse(source, rewritten.refused);
     std::ofstream(stem + ".ii", std::ios::binary) << rewritten.text;
     command = {tools_.compiler, "-x", "c++", "-fpreprocessed"};
     append(command, options());
+    if (is_precompiled) command.emplace_back("-fpch-preprocess");
     if (has_openmp) command.emplace_back("-fopenmp");
     append(command, {"-c", stem + ".ii", "-o", object});
     run_compiler(command, request_.time_limit, source + " does not compile");
@@ -304,10 +306,9 @@ class compilation {
     }
     return chosen;
   }
-  // Which say how a source is read: GCC takes headers that were precompiled with the same ones.
+  // For the preprocessor, too: GCC takes only headers that were precompiled with the same ones.
   [[nodiscard]] std::vector<std::string> options() const {
     std::vector<std::string> words{standard()};
-    if (!tools_.precompiled.empty()) words.emplace_back("-fpch-preprocess");
     append(words, tools_.flags);
     for (const std::string& word : request_.words.compile) {
       if (word.starts_with("-f")) words.push_back(word);
@@ -320,8 +321,10 @@ class compilation {
     const std::string file = stem_of(number) + ".i";
     std::vector<std::string> command{tools_.compiler, "-E", "-x", "c++"};
     append(command, options());
-    if (may_be_precompiled && !tools_.precompiled.empty()) append(command, {"-isystem", tools_.precompiled});
-    append(command, words_for_preprocessor(kind_of_source(source)));
+    const source_kind kind = kind_of_source(source);
+    if (may_be_precompiled && kind == source_kind::cuda && !tools_.precompiled.empty())
+      append(command, {"-fpch-preprocess", "-isystem", tools_.precompiled});
+    append(command, words_for_preprocessor(kind));
     append(command, {source, "-o", file});
     run_compiler(command, request_.time_limit, source + " does not compile");
     return text_of_file(file);

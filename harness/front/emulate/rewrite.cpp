@@ -95,11 +95,7 @@ class rewriter {
     find_scopes();
     collect_names();
     qualify_own_names();
-    for (std::size_t at = 1; at < tokens_.size(); ++at) {
-      if ((is(at - 1, "typename") || is(at - 1, "class")) &&
-          (is(at + 1, ",") || is(at + 1, ">") || is(at + 1, "=")))
-        type_parameters_.insert(tokens_[at].text);
-    }
+    note_types();
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
       const token& one = tokens_[at];
       if (one.kind == token_kind::identifier) {
@@ -497,7 +493,7 @@ class rewriter {
     std::map<std::string_view, std::vector<std::size_t>> own;  // where each is declared
     std::set<std::string_view> types, members;
     std::vector<std::size_t> open;
-    for (std::size_t at = 1; at < tokens_.size(); ++at) {
+    for (std::size_t at = 0; at < tokens_.size(); ++at) {
       const std::string_view text = tokens_[at].text;
       if ((text == "{" || text == "(") && partner_[at] != no_token) open.push_back(partner_[at]);
       while (!open.empty() && open.back() <= at) open.pop_back();
@@ -536,6 +532,23 @@ class rewriter {
       if (is_declared || (types.count(known->first) == 0 && (is_parameter || is_local(at)))) continue;
       own_names_.insert(at);
       innermost_.push_back({tokens_[at].offset, tokens_[at].offset, " ::"});
+    }
+  }
+
+  // The program's own type parameters, and its aliases of integer types.
+  void note_types() {
+    for (std::size_t at = 0; at < tokens_.size(); ++at) {
+      if (tokens_[at].is_system) continue;
+      if ((is(at, "typename") || is(at, "class")) && is_identifier(at + 1) &&
+          (is(at + 2, ",") || is(at + 2, ">") || is(at + 2, "="))) {
+        types_.insert(tokens_[at + 1].text);
+      } else if (is(at, "using") && is_identifier(at + 1) && is(at + 2, "=")) {
+        const std::size_t end = end_of_integer_type(at + 3);
+        if (end != at + 3 && is(end, ";")) types_.insert(tokens_[at + 1].text);
+      } else if (is(at, "typedef")) {
+        const std::size_t end = end_of_integer_type(at + 1);
+        if (end != at + 1 && is_identifier(end) && is(end + 1, ";")) types_.insert(tokens_[end].text);
+      }
     }
   }
 
@@ -1250,7 +1263,7 @@ class rewriter {
       replace_range(at, at, conversion_to(std::string(name)));
       return;
     }
-    if (is_narrow || type_parameters_.count(name) != 0) {
+    if (is_narrow || types_.count(name) != 0) {
       const std::string type(tokens_[at].text);
       if (is(at - 1, "(") && is(at + 1, ")")) {
         cast(at - 1, at + 1, type);
@@ -1707,8 +1720,8 @@ class rewriter {
   std::set<std::size_t> device_bodies_;  // the braces that open functions of the device alone
   std::map<std::string_view, name_kind> names_;
   std::set<std::string_view> system_functions_;
-  std::set<std::string_view> type_parameters_{"T"};  // which the emulator's headers have, precompiled or not
-  std::set<std::size_t> own_names_;                  // that get a :: in front
+  std::set<std::string_view> types_;
+  std::set<std::size_t> own_names_;    // that get a :: in front
   std::vector<std::size_t> function_;  // of the device's code: the brace that opens the function's body
   std::map<std::string_view, std::vector<std::size_t>> kernels_;  // the braces that end their bodies
   bool launches_by_address_;

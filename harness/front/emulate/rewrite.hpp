@@ -48,7 +48,8 @@ struct constant_variable {
 inline constexpr std::array<std::uint64_t, 2> constant_mark{0x9d3ac0157e4b6f21, 0x51c6e8f2a7d4093b};
 
 // What the preprocessor writes instead of the headers of programs/include/lab_prelude.h where they are
-// precompiled. Without them fewer names are known, so more may be refused than with them, and never less.
+// precompiled. Without them fewer names are known: more may be refused than with them, and the rest is the
+// same.
 inline constexpr std::string_view prelude_mark = "#pragma GCC pch_preprocess";
 
 struct rewritten_source {

@@ -76,7 +76,7 @@ emulation_toolchain find_toolchain(bool observe) {
   found.flags = words_of(observe ? LAB_OBSERVED_PROGRAM_FLAGS : LAB_PROGRAM_FLAGS);
   found.definitions = words_of(observe ? LAB_OBSERVED_PROGRAM_DEFINITIONS : LAB_PROGRAM_DEFINITIONS);
   // Another compiler may not know what this one has written.
-  if (found.root == LAB_SOURCE_ROOT && found.compiler == LAB_CXX)
+  if (LAB_WITH_PRELUDE && found.root == LAB_SOURCE_ROOT && files::equivalent(found.compiler, LAB_CXX, error))
     found.precompiled =
         LAB_BUILD_ROOT "/common/emulator/precompiled/" + std::string(observe ? "observed" : "plain");
   const auto add = [&](std::vector<std::string>& list, const char* folder, const std::string& name) {
