@@ -160,7 +160,7 @@ TEST_CASE("cheats score nothing, and the solution beside them all that there is 
 
   const std::string report = (directory / "grades.json").string();
   const std::string junit = (directory / "junit.xml").string();
-  const outcome found = grade({exercise, "--submission", all.string(), "--key", key, "--timeout", "4",
+  const outcome found = grade({exercise, "--submission", all.string(), "--key", key, "--timeout", "8",
                                "--json", report, "--junit", junit, "--gradescope", directory / "scope",
                                "--feedback", directory / "feedback", "--csv", directory / "grades.csv"});
   INFO(found.text);

@@ -63,7 +63,7 @@ TEST_CASE("whatever a stage does to its process costs its own row, which names i
   for (const char* verb : {"run", "verify"}) {
     INFO(verb);
     const auto file = directory / "results.json";
-    strings arguments{verb, "--timeout", "2", "--json", file.string()};
+    strings arguments{verb, "--timeout", "20", "--json", file.string()};
     if (std::string(verb) == "run")
       arguments.insert(arguments.end(), {"--n", "1000", "--time-limit", "0.05"});
     const outcome found = lab_program(arguments);
