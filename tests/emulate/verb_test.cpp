@@ -869,6 +869,7 @@ int main() {
 #pragma omp parallel num_threads(3) reduction(+ : threads)
   threads += 1;
 #endif
+  std::printf("with ");
 #ifdef NDEBUG
   std::printf("ndebug ");
 #endif
@@ -884,10 +885,10 @@ TEST_CASE("the headers of every .cu are precompiled, and taken as text where an 
   const temporary_directory directory;
   const std::string source = (directory / "options.cu").string();
   put(source, what_it_was_compiled_with);
-  expect(emulate({source}), 0, {"13 3 0\n"});
-  expect(emulate({"-Xcompiler", "-fopenmp", "-arch=sm_70", source}), 0, {"13 3 0\n"});
-  expect(emulate({"-DNDEBUG", "-std=c++23", source}), 0, {"ndebug 13 3 1\n"});
-  if (LAB_WITH_OBSERVED) expect(emulate({"--observe", "-DNO_THREADS", source}), 0, {"13 3 0\n"});
+  expect(emulate({source}), 0, {"with 13 3 0\n"});
+  expect(emulate({"-Xcompiler", "-fopenmp", "-arch=sm_70", source}), 0, {"with 13 3 0\n"});
+  expect(emulate({"-DNDEBUG", "-std=c++23", source}), 0, {"with ndebug 13 3 1\n"});
+  if (LAB_WITH_OBSERVED) expect(emulate({"--observe", "-DNO_THREADS", source}), 0, {"with 13 3 0\n"});
 
   // Names of the program's own, which the headers have as well; a source in C.
   const std::string names = (directory / "names.cu").string(), c = (directory / "root.c").string();
