@@ -87,9 +87,18 @@ class Hosts:
         command = [*self.allocate, LAB, *arguments, "--device", "emulator", "--processes", "3", "--mpirun", self.launcher]
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
+    def has_rank(self, name: str) -> bool:
+        """Whether Open MPI has got that far there; a host that stands still before it is Open MPI's to bear."""
+        return self.on(name, "pgrep", "-f", "serve-at") == 0
+
     def signal(self, name: str, signal: str) -> None:
         """To all that mpirun has started on a host."""
-        subprocess.run(["nsenter", "--pid", "--mount", "--target", str(self.init[name]), "pkill", f"-{signal}", "-f", "orted|serve-at"])
+        self.on(name, "pkill", f"-{signal}", "-f", "orted|serve-at")
+
+    def on(self, name: str, *command: str) -> int:
+        """Its exit code, of a command there."""
+        command = ("nsenter", "--pid", "--mount", "--target", str(self.init[name]), *command)
+        return subprocess.run(command, stdout=subprocess.DEVNULL).returncode
 
 
 def wait_for(found, seconds: float = 60):
@@ -132,8 +141,8 @@ def slow(hosts: Hosts) -> None:
     """A host behind a slow link that stands still for a while, and then goes on: the stage is right."""
     run(*"tc qdisc add dev second root tbf rate 4mbit burst 3kb latency 400ms".split())
     called = hosts.lab("run", "moving_average_gpus/03*", "--n", "20001")
-    wait_for(processes_left)
-    time.sleep(1)
+    wait_for(lambda: hosts.has_rank("second"))
+    time.sleep(0.5)
     hosts.signal("second", "STOP")
     time.sleep(3)
     hosts.signal("second", "CONT")
