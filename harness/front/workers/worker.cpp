@@ -39,9 +39,9 @@ constexpr std::size_t longest_output_line = std::size_t{64} << 10;
 constexpr int most_lines = worker::most_output_lines;
 
 // How long a process may take to be gone once it has given its answer, and a launcher with all that it has
-// started, maybe on other hosts.
+// started, maybe on other hosts, of which it may miss one for 20 s before it says so (launcher.cpp).
 constexpr milliseconds grace_period{2000};
-constexpr milliseconds launcher_grace_period{10'000};
+constexpr milliseconds launcher_grace_period{30'000};
 
 // What one request differs in from another.
 constexpr std::array asked_for{"op", "stage", "parameters", "plan"};
