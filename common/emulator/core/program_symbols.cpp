@@ -1,11 +1,15 @@
 #include "common/emulator/core/program_symbols.hpp"
 
+#include <fcntl.h>
 #include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <string_view>
 
 #include "common/emulator/core/elf_file.hpp"
@@ -37,13 +41,28 @@ bool is_the_programs(const std::string& name) {
                       [&name](std::string_view other) { return name.starts_with(other); });
 }
 
+// The program's own, mapped: few of its pages are looked at.
+std::shared_ptr<const char> own_file(std::size_t& bytes) {
+  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  struct stat about = {};
+  void* memory = MAP_FAILED;
+  if (fstat(file, &about) == 0) {
+    bytes = static_cast<std::size_t>(about.st_size);
+    memory = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+  }
+  close(file);
+  if (memory == MAP_FAILED) return nullptr;
+  return {static_cast<const char*>(memory), [memory, bytes](const char*) { munmap(memory, bytes); }};
+}
+
 // Kernels are mostly local to their file, so dladdr() does not know them; the symbol table does.
 tables read_tables() {
   tables found;
-  std::ifstream file("/proc/self/exe", std::ios::binary);
-  const std::vector<char> image{std::istreambuf_iterator<char>(file), {}};
-  if (image.empty()) return found;
-  const elf_file program({image.data(), image.size()});
+  std::size_t bytes = 0;
+  const std::shared_ptr<const char> image = own_file(bytes);
+  if (image == nullptr) return found;
+  const elf_file program({image.get(), bytes});
   // Sections that kernels can write to: not those of thread-local variables, nor those which the loader has
   // closed, nor constant memory.
   const auto& sections = program.sections();

@@ -148,14 +148,18 @@ shared_shadow::shared_knowledge shared_shadow::join(const shared_knowledge& one,
                                                     const shared_knowledge& other) {
   if (other == nullptr || one == other) return one;
   if (one == nullptr) return other;
-  auto both = std::make_shared<knowledge>();
-  bool is_one = true, is_other = true;
-  for (std::size_t thread = 0; thread < both->size(); ++thread) {
+  const auto covers = [](const knowledge& more, const knowledge& less) {
+    unsigned missed = 0;  // no early end: the loop is one of vectors
+    for (std::size_t thread = 0; thread < less.size(); ++thread)
+      missed |= more[thread] < less[thread] ? 1U : 0U;
+    return missed == 0;
+  };
+  if (covers(*one, *other)) return one;
+  if (covers(*other, *one)) return other;
+  auto both = std::make_shared<knowledge>(*one);
+  for (std::size_t thread = 0; thread < both->size(); ++thread)
     (*both)[thread] = std::max((*one)[thread], (*other)[thread]);
-    is_one = is_one && (*both)[thread] == (*one)[thread];
-    is_other = is_other && (*both)[thread] == (*other)[thread];
-  }
-  return is_one ? one : is_other ? other : both;
+  return both;
 }
 
 void shared_shadow::fence_passed(unsigned thread) {
