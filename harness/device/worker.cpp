@@ -373,10 +373,18 @@ answer_record applied(const stage_request& of) {
   return conclude(from_check(of.stage, found, of.seeds.fixed), {{"remark", found.remark}});
 }
 
+// By the track's defaults; unsupported_error where the stage does not run them.
+parameter_values completed(const stage_entry& stage, const parameter_values& given) {
+  const track& its_track = track_of(stage);
+  parameter_values all = its_track.complete(given);
+  if (const std::string why = its_track.unsupported(stage, all); !why.empty()) throw unsupported_error(why);
+  return all;
+}
+
 answer_record answer_about(stage_request asked, const std::string& op) {
   struct operation {
     const char* op;
-    bool at_parameters;  // completed by the track's defaults, which the stage must run
+    bool at_parameters;  // completed
     answer_record (*answer)(const stage_request& of);
   };
   static constexpr operation operations[] = {
@@ -386,11 +394,7 @@ answer_record answer_about(stage_request asked, const std::string& op) {
   };
   for (const operation& one : operations) {
     if (op != one.op) continue;
-    if (one.at_parameters) {
-      asked.parameters = asked.its_track.complete(asked.parameters);
-      if (const std::string why = asked.its_track.unsupported(asked.stage, asked.parameters); !why.empty())
-        throw unsupported_error(why);
-    }
+    if (one.at_parameters) asked.parameters = completed(asked.stage, asked.parameters);
     return one.answer(asked);
   }
   throw usage_error("no request is called " + op);
@@ -479,12 +483,8 @@ answer_record worker::dispatch(const nlohmann::json& request) {
       need_of(request, "like") == need_of(request, "parameters"))
     return {.content = {{"like", true}}};
   // Nor to say that a stage does not run what is measured. A stage that asks about the device asks device 0.
-  if (op == "measure" && devices_.front() == 0 && !processes::are_several()) {
-    const stage_entry& stage = find_stage(request.at("stage").get<std::string>());
-    const track& its_track = track_of(stage);
-    const std::string why = its_track.unsupported(stage, its_track.complete(parameters_of(request)));
-    if (!why.empty()) throw unsupported_error(why);
-  }
+  if (op == "measure" && devices_.front() == 0 && !processes::are_several())
+    completed(find_stage(request.at("stage").get<std::string>()), parameters_of(request));
   select_device();
   const stream work_stream;
   const cudaStream_t on = work_stream.get();
