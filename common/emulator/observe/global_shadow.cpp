@@ -22,13 +22,16 @@ std::size_t cells_of(std::size_t bytes) {
   return (bytes + 3) / 4 + 1;
 }
 
-// Zeros that take memory only where they are written; in large pages, since most ranges are written whole.
+// Of zeros in large pages: most ranges are written whole, but one that is not may be as large as all memory.
+constexpr std::size_t most_in_large_pages = std::size_t{256} << 20;
+
+// Zeros that take memory only where they are written.
 template <class T>
 T* map_zeros(std::size_t count) {
   void* const memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  madvise(memory, count * sizeof(T), MADV_HUGEPAGE);
+  if (count * sizeof(T) <= most_in_large_pages) madvise(memory, count * sizeof(T), MADV_HUGEPAGE);
   return static_cast<T*>(memory);
 }
 
