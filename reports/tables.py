@@ -84,7 +84,7 @@ def significant(value):
 def duration(nanoseconds):
     """A time in the unit that leaves one to three digits before the point: "3.93 ms"."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= size:
+        if nanoseconds >= 0.9995 * size:  # which is rounded to 1
             return f"{significant(nanoseconds / size)} {unit}"
     return f"{significant(nanoseconds)} ns"
 
@@ -362,11 +362,15 @@ def age(records, rows):
 
 
 def provenance(records, rows):
-    """One line that says where the figures come from. Commits, drivers, samples and spreads are in the record (`lab report`)."""
-    last = max((row["run"] for row in rows), key=lambda run: run["created"])
+    """One line that says where the figures come from: the commit, where they are of one. Drivers, samples and spreads are in the
+    record (`lab report`)."""
+    runs = [row["run"] for row in rows]
+    dates = sorted({run["created"][:10] for run in runs})
+    commits = {run["program"]["commit"][:8] for run in runs}
+    when = " to ".join(dict.fromkeys([dates[0], dates[-1]])) + (f", {commits.pop()}" if len(commits) == 1 else "")
     kinds = sorted({row["ceiling_kind"] for row in rows if row["ceiling_kind"]})
     ceilings = sorted((row["ceiling"], row["amount"]) for row in rows if row["ceiling"])
-    text = f"{last['device']['name']}, {last['created'][:10]}{age(records, rows)}."
+    text = f"{runs[0]['device']['name']}, {when}{age(records, rows)}."
     if ceilings:
         middle, amount = ceilings[len(ceilings) // 2]
         rate = amount / middle
@@ -455,12 +459,11 @@ def every_device():
 
 
 def first_with(records, track, stage=None):
-    """The records of the device with the most rows of today's kernels of the track, or of the stage; of equals the one with the
-    most parameter sets, and of these the first."""
+    """The records of the device with the most rows of today's kernels of the track, or of the stage; of equals the first."""
 
     def rows(one):
         found = [row for stages in one.rows.get(track, {}).values() for name, row in stages.items() if stage in (None, name)]
-        return sum(not one.is_older(row) for row in found if row["status"] == "ok"), len(found)
+        return sum(row["status"] == "ok" and not one.is_older(row) for row in found)
 
     return max([records, *records.other_devices], key=rows)
 
