@@ -367,7 +367,9 @@ def provenance(records, rows):
     runs = [row["run"] for row in rows]
     dates = sorted({run["created"][:10] for run in runs})
     commits = {run["program"]["commit"][:8] for run in runs}
-    when = " to ".join(dict.fromkeys([dates[0], dates[-1]])) + (f", {commits.pop()}" if len(commits) == 1 else "")
+    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    if len(commits) == 1:
+        when += f", {runs[0]['program']['commit'][:8]}"
     kinds = sorted({row["ceiling_kind"] for row in rows if row["ceiling_kind"]})
     ceilings = sorted((row["ceiling"], row["amount"]) for row in rows if row["ceiling"])
     text = f"{runs[0]['device']['name']}, {when}{age(records, rows)}."
