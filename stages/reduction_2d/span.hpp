@@ -14,32 +14,38 @@ __device__ __forceinline__ float sum_of(float4 v) {
 
 // Thread `rank` of `threads` adds up its part of span[0..count). 16-byte loads need addresses that are
 // multiples of 16, and a row whose pitch is none begins anywhere: up to 3 values before the first such
-// address, and up to 3 behind the last vector, are read one by one. Four loads are in flight in each thread.
-template <int threads>
-__device__ __forceinline__ float sum_share(const float* __restrict__ span, std::int64_t count, int rank) {
+// address, and up to 3 behind the last vector, are read one by one. Four loads are in flight in each thread,
+// in the last step as well: what lies behind the end counts as 0. Where `count` is an int, indices of 32 bits
+// do, which is half the instructions for a short row.
+template <int threads, class Count>
+__device__ __forceinline__ float sum_share(const float* __restrict__ span, Count count, int rank) {
   constexpr int loads = 4;
   const auto misplaced = static_cast<int>(reinterpret_cast<std::uintptr_t>(span) / sizeof(float) % 4);
-  const std::int64_t wanted = (4 - misplaced) % 4;
-  const std::int64_t head = wanted < count ? wanted : count;
+  const Count wanted = (4 - misplaced) % 4;
+  const Count head = wanted < count ? wanted : count;
   const auto* vectors = reinterpret_cast<const float4*>(span + head);
-  const std::int64_t n = (count - head) / 4;
+  const Count n = (count - head) / 4;
   float sum = 0;
-  std::int64_t i = rank;
-  for (; i + (loads - 1) * threads < n; i += loads * threads) {
+  for (Count i = rank; i < n; i += loads * threads) {
     float4 loaded[loads];
 #pragma unroll
-    for (int k = 0; k < loads; ++k) loaded[k] = vectors[i + k * threads];
+    for (int k = 0; k < loads; ++k) {
+      loaded[k] = i + k * threads < n ? vectors[i + k * threads] : float4{};
+    }
     sum += (sum_of(loaded[0]) + sum_of(loaded[1])) + (sum_of(loaded[2]) + sum_of(loaded[3]));
   }
-  for (; i < n; i += threads) sum += sum_of(vectors[i]);
-  for (std::int64_t k = rank; k < head; k += threads) sum += span[k];
-  for (std::int64_t k = head + 4 * n + rank; k < count; k += threads) sum += span[k];
+  const Count behind = head + 4 * n;
+#pragma unroll
+  for (int k = 0; k < 3; k += threads) {
+    if (k + rank < head) sum += span[k + rank];
+    if (behind + k + rank < count) sum += span[behind + k + rank];
+  }
   return sum;
 }
 
 // Additions that a value passes through in sum_share.
 constexpr std::int64_t share_additions(std::int64_t count, std::int64_t threads) {
-  return count / (16 * threads) + 4 + 3 + 2 + 3 + 3;
+  return count / (16 * threads) + 1 + 2 + 2 + 3 + 3;
 }
 
 }  // namespace lab::reduction_2d

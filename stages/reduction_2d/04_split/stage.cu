@@ -1,7 +1,8 @@
 // The work is divided by the array's shape, so that every shape fills the device. A few long rows are cut
-// into segments, one block each. Many short rows share a block, with 8 or 32 threads for each row. In narrow
-// arrays the 256 threads of a block take fewer columns and more rows. The total is the sum of one row as long
-// as the array, unless rows are padded. Partial sums are an array again; the same kernels add them up.
+// into segments, one block each. Many short rows share a block, with 1 to 32 threads for each row. In narrow
+// arrays the 256 threads of a block take fewer columns and more rows, in low ones more columns. The total is
+// the sum of one row as long as the array, unless rows are padded. Partial sums are an array again; the same
+// kernels add them up.
 #include <bit>
 
 #include "common/block_reduce.hpp"
@@ -12,25 +13,49 @@
 namespace lab::reduction_2d::split {
 namespace {
 
-constexpr int row_threads = 512;  // of a block
+constexpr int row_threads = 512;        // of a block with one row, or a segment
+constexpr int short_row_threads = 256;  // of a block with many
 constexpr int column_threads = 256;
 constexpr int loads = 4;
-// Blocks for each multiprocessor, of which it works on 8 at a time: enough that none is left without work for
-// long, and few enough that the strips' own sums, 2.7 MB for 20000 columns, are nothing to the array.
-constexpr int strips_per_multiprocessor = 32;
+// Blocks that a multiprocessor works on at a time. The compiler would make room for 8 and leave each thread
+// 32 registers, too few for four loads and their addresses.
+constexpr int resident = 6;
+// Blocks for each multiprocessor: enough that none is left without work for long, and few enough that the
+// strips' own sums, 2 MB for 20000 columns, are nothing to the array.
+constexpr int strips_per_multiprocessor = 4 * resident;
 
-// Segment y of the rows, `segment` values (a multiple of 4), `threads` threads for each: sums[row * segments
+// The sum of a few values by one thread, with four loads in flight.
+__device__ float sum_few(const float* __restrict__ span, int count) {
+  float sum = 0;
+  for (int i = 0; i < count; i += loads) {
+    float loaded[loads];
+#pragma unroll
+    for (int k = 0; k < loads; ++k) loaded[k] = i + k < count ? span[i + k] : 0;
+    sum += (loaded[0] + loaded[1]) + (loaded[2] + loaded[3]);
+  }
+  return sum;
+}
+
+template <int threads>
+constexpr int block_threads = threads == row_threads ? row_threads : short_row_threads;
+
+// Segment y of the rows, `segment` values (a multiple of 32), `threads` threads for each: sums[row * segments
 // + y].
 template <int threads>
-__global__ void __launch_bounds__(row_threads)
+__global__ void __launch_bounds__(block_threads<threads>)
     row_sums_kernel(const float* __restrict__ values, std::int64_t rows, std::int64_t columns,
                     std::int64_t pitch, float* __restrict__ sums, std::int64_t segment) {
   const std::int64_t row =
-      static_cast<std::int64_t>(blockIdx.x) * (row_threads / threads) + threadIdx.x / threads;
+      static_cast<std::int64_t>(blockIdx.x) * (block_threads<threads> / threads) + threadIdx.x / threads;
   const std::int64_t begin = blockIdx.y * segment;
   const std::int64_t end = begin + segment < columns ? begin + segment : columns;
+  const auto count = static_cast<int>(end - begin);
   const auto rank = static_cast<int>(threadIdx.x % threads);
-  float partial = row < rows ? sum_share<threads>(values + row * pitch + begin, end - begin, rank) : 0;
+  float partial = 0;
+  if (row < rows) {
+    const float* span = values + row * pitch + begin;
+    partial = threads == 1 ? sum_few(span, count) : sum_share<threads>(span, count, rank);
+  }
   if constexpr (threads == row_threads) {
     partial = block_reduce<row_threads>(partial, sum<float>{});
   } else {
@@ -57,7 +82,7 @@ __device__ void add(float4& sum, float4 value) {
 // Strip y of the rows, `strip` of them, and 2^lane_bits vectors of columns to a block:
 // sums[y * pitch_of_sums + column].
 template <class Vector>
-__global__ void __launch_bounds__(column_threads)
+__global__ void __launch_bounds__(column_threads, resident)
     column_sums_kernel(const float* __restrict__ values, std::int64_t rows, std::int64_t columns,
                        std::int64_t pitch, float* __restrict__ sums, std::int64_t pitch_of_sums,
                        std::int64_t strip, int lane_bits) {
@@ -108,14 +133,18 @@ __global__ void __launch_bounds__(column_threads)
 // How the rows of an array are summed up.
 struct row_plan {
   row_plan(std::int64_t rows, std::int64_t columns)
-      : threads(columns <= 64     ? 8
-                : columns <= 2048 ? 32
+      : threads(columns <= 12     ? 1
+                : columns <= 24   ? 2
+                : columns <= 64   ? 4
+                : columns <= 320  ? 8
+                : columns <= 4096 ? 32
                                   : row_threads) {
-    // Segments of 128 KiB, or shorter ones down to a block's single step, where there would be too few to
-    // fill the device; and no more of them than a grid can be high.
+    // Segments of at most 128 KiB, all of one length, or shorter ones down to a block's single step, where
+    // there would be too few to fill the device; and no more of them than a grid can be high.
     const std::int64_t filling = rows * columns / (std::int64_t{multiprocessors()} * 8);
     const std::int64_t wanted = std::clamp<std::int64_t>(filling, 16 * row_threads, 32'768);
-    segment = parts(std::max(wanted, parts(columns, 0xffff)), 4) * 4;
+    const std::int64_t pieces = std::clamp<std::int64_t>(parts(columns, wanted), 1, 0xffff);
+    segment = std::max<std::int64_t>(1, parts(parts(columns, pieces), 32)) * 32;
     segments = std::max<std::int64_t>(1, parts(columns, segment));
     scratch = segments == 1 ? 0 : rows * segments;
   }
@@ -130,11 +159,15 @@ void launch_row_sums(const float* values, std::int64_t rows, std::int64_t column
                      float* sums, float* scratch, cudaStream_t stream) {
   const auto sum_rows = [&](const float* from, std::int64_t count, std::int64_t step, std::int64_t segment,
                             std::int64_t segments, int threads, float* to) {
-    const auto kernel = threads == 8    ? row_sums_kernel<8>
+    const int block = threads == row_threads ? row_threads : short_row_threads;
+    const auto kernel = threads == 1    ? row_sums_kernel<1>
+                        : threads == 2  ? row_sums_kernel<2>
+                        : threads == 4  ? row_sums_kernel<4>
+                        : threads == 8  ? row_sums_kernel<8>
                         : threads == 32 ? row_sums_kernel<32>
                                         : row_sums_kernel<row_threads>;
-    lab::launch(kernel, grid(parts(rows, row_threads / threads), segments), dim3(row_threads), 0, stream,
-                from, rows, count, step, to, segment);
+    lab::launch(kernel, grid(parts(rows, block / threads), segments), dim3(block), 0, stream, from, rows,
+                count, step, to, segment);
   };
   const row_plan plan(rows, columns);
   const bool once = plan.segments == 1;
@@ -149,7 +182,12 @@ struct column_plan {
   column_plan(std::int64_t rows, std::int64_t columns, std::int64_t pitch)
       : wide(pitch % 4 == 0), pitch_of_strips(parts(columns, 4) * 4) {
     const std::int64_t vectors = std::max<std::int64_t>(1, parts(columns, wide ? 4 : 1));
-    lane_bits = std::bit_width(static_cast<std::uint64_t>(std::min<std::int64_t>(vectors, 32)) - 1);
+    // A warp's 32, more where the rows are too few for the other threads, less where the columns are.
+    const auto bits = [](std::int64_t count) -> int {
+      return std::bit_width(static_cast<std::uint64_t>(count));
+    };
+    const int for_rows = std::max(5, 8 - bits(std::max<std::int64_t>(rows - 1, 0) / loads));
+    lane_bits = std::min(bits(vectors - 1), for_rows);
     blocks = parts(columns, std::int64_t{wide ? 4 : 1} << lane_bits);
     const std::int64_t wanted =
         parts(std::int64_t{multiprocessors()} * strips_per_multiprocessor, std::max<std::int64_t>(1, blocks));
@@ -172,18 +210,26 @@ struct column_plan {
 
 void launch_column_sums(const float* values, std::int64_t rows, std::int64_t columns, std::int64_t pitch,
                         float* sums, float* scratch, cudaStream_t stream) {
-  const auto sum_columns = [&](const float* from, std::int64_t count, std::int64_t step,
-                               const column_plan& plan, std::int64_t strip, std::int64_t strips, float* to) {
-    lab::launch(plan.wide ? column_sums_kernel<float4> : column_sums_kernel<float>, grid(plan.blocks, strips),
-                dim3(column_threads), 0, stream, from, count, columns, step, to, plan.pitch_of_strips, strip,
-                plan.lane_bits);
-  };
   const column_plan plan(rows, columns, pitch);
   const bool once = plan.strips == 1;
-  sum_columns(values, rows, pitch, plan, plan.strip, plan.strips, once ? sums : scratch);
+  lab::launch(plan.wide ? column_sums_kernel<float4> : column_sums_kernel<float>,
+              grid(plan.blocks, plan.strips), dim3(column_threads), 0, stream, values, rows, columns, pitch,
+              once ? sums : scratch, plan.pitch_of_strips, plan.strip, plan.lane_bits);
   if (once) return;
-  const column_plan finish(plan.strips, columns, plan.pitch_of_strips);
-  sum_columns(scratch, plan.strips, plan.pitch_of_strips, finish, plan.strips, 1, sums);
+  launch_column_sums(scratch, plan.strips, columns, plan.pitch_of_strips, sums, scratch + plan.scratch,
+                     stream);
+}
+
+// Elements of scratch memory of all these launches.
+std::int64_t column_scratch(const column_plan& plan, std::int64_t columns) {
+  if (plan.strips == 1) return 0;
+  return plan.scratch + column_scratch({plan.strips, columns, plan.pitch_of_strips}, columns);
+}
+
+std::int64_t column_additions(const column_plan& plan, std::int64_t columns) {
+  const std::int64_t own = parts(plan.strip, plan.group()) + 1 + 8;
+  if (plan.strips == 1) return own;
+  return own + column_additions({plan.strips, columns, plan.pitch_of_strips}, columns);
 }
 
 // Elements of scratch memory that come before the segments' sums: the rows' sums, where a sum of all needs
@@ -212,7 +258,7 @@ std::size_t workspace_bytes(const problem::parameters& p) {
   const std::int64_t segments =
       std::max({row_plan(in.rows, in.columns).scratch, row_plan(1, in.rows * in.columns).scratch,
                 row_plan(1, in.rows).scratch});
-  const std::int64_t strips = column_plan(in.rows, in.columns, in.pitch).scratch;
+  const std::int64_t strips = column_scratch({in.rows, in.columns, in.pitch}, in.columns);
   return static_cast<std::size_t>(in.result == result::columns ? strips : row_sums_kept(in) + segments) *
          sizeof(float);
 }
@@ -223,7 +269,7 @@ std::int64_t row_additions(std::int64_t rows, std::int64_t columns) {
   return of(std::min(plan.segment, columns), plan.threads) + (plan.segments == 1 ? 0 : of(plan.segments, 8));
 }
 
-// A value's longest way through both launches, each a thread's additions and those of its block.
+// A value's longest way through all launches, each a thread's additions and those of its block.
 double relative_error(const problem::parameters& p) {
   const input in = problem::bind_input(p, nullptr);
   if (in.result == result::rows) return rounding_error(row_additions(in.rows, in.columns));
@@ -232,13 +278,12 @@ double relative_error(const problem::parameters& p) {
                               ? row_additions(1, in.rows * in.columns)
                               : row_additions(in.rows, in.columns) + row_additions(1, in.rows));
   }
-  const column_plan plan(in.rows, in.columns, in.pitch);
-  return rounding_error(parts(plan.strip, plan.group()) + 1 + 8 + parts(plan.strips, 8) + 8);
+  return rounding_error(column_additions({in.rows, in.columns, in.pitch}, in.columns));
 }
 
 const registration<problem> registered{
     LAB_PATH,
-    {.idea = "long rows cut, short rows shared, narrow arrays read tall: any shape fills the device",
+    {.idea = "long rows cut, short rows shared, narrow arrays read tall, low ones wide",
      .launch = launch,
      .workspace_bytes = workspace_bytes,
      .tile = 4 * row_threads,
