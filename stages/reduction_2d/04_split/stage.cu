@@ -39,7 +39,7 @@ __device__ float sum_few(const float* __restrict__ span, int count) {
 template <int threads>
 constexpr int block_threads = threads == row_threads ? row_threads : short_row_threads;
 
-// Segment y of the rows, `segment` values (a multiple of 32), `threads` threads for each: sums[row * segments
+// Segment y of the rows, `segment` values, `threads` threads for each: sums[row * segments
 // + y].
 template <int threads>
 __global__ void __launch_bounds__(block_threads<threads>)
@@ -139,12 +139,12 @@ struct row_plan {
                 : columns <= 320  ? 8
                 : columns <= 4096 ? 32
                                   : row_threads) {
-    // Segments of at most 128 KiB, all of one length, or shorter ones down to a block's single step, where
-    // there would be too few to fill the device; and no more of them than a grid can be high.
+    // Segments of whole steps of a block: of four (128 KiB), or fewer, where there would be too few to fill
+    // the device; and no more of them than a grid can be high.
+    constexpr std::int64_t step = std::int64_t{4} * loads * row_threads;
     const std::int64_t filling = rows * columns / (std::int64_t{multiprocessors()} * 8);
-    const std::int64_t wanted = std::clamp<std::int64_t>(filling, 16 * row_threads, 32'768);
-    const std::int64_t pieces = std::clamp<std::int64_t>(parts(columns, wanted), 1, 0xffff);
-    segment = std::max<std::int64_t>(1, parts(parts(columns, pieces), 32)) * 32;
+    const std::int64_t wanted = std::clamp(filling, step, 4 * step);
+    segment = parts(std::max(wanted, parts(columns, 0xffff)), step) * step;
     segments = std::max<std::int64_t>(1, parts(columns, segment));
     scratch = segments == 1 ? 0 : rows * segments;
   }
