@@ -28,7 +28,7 @@ import math
 import pathlib
 import sys
 
-from tables import light_of, number, significant
+from tables import light_of, made_on, number, significant
 
 # Paul Tol's "muted" colours for qualitative data, which the colour-blind tell apart (Tol, "Colour Schemes",
 # SRON/EPS/TN/09-002), the darkest first, and marks in a cycle of another length. Libraries are black and dashed.
@@ -39,15 +39,16 @@ REFERENCE = "#555555"
 
 class Records:
     """The rows of a track that are to be drawn: `stages` has {x: nanoseconds} of each, `bytes` {x: bytes},
-    `ceilings` {x: nanoseconds}, `floor` a time or None, `runs` what was used, `common` the parameters that all
-    share, as text."""
+    `ceilings` {x: nanoseconds}, `floor` a time or None, `runs` what is drawn of them, `common` the parameters that
+    all share, as text."""
 
     def __init__(self, files, track, parameter, where, stage=None, each=None):
         self.stages, self.libraries, self.bytes, self.ceilings = {}, set(), {}, {}
         self.ceiling_kind = self.floor = None
-        self.runs, self.common = [], {}
+        self.common = {}
         self.parameter, self.stage, self.each = parameter, stage, each
         points = {}
+        devices = set()
         for run in sorted(files, key=lambda run: run["created"]):
             groups = [group for group in run["groups"] if group["track"] == track and self.is_wanted(group, where)]
             if stage:
@@ -58,14 +59,14 @@ class Records:
                         raise ValueError(f"{track} has no parameter {name}: {', '.join(group['parameters'])}")
                 self.take(run, group, points)
             if groups:
-                self.runs.append(run)
+                devices.add(run["device"]["name"])
                 self.floor = run["floor"]["median"] if run["floor"] else self.floor
         if not points:
             raise ValueError(f"the records hold no time of {track}" + (" with these values" if where else ""))
-        devices = {run["device"]["name"] for run in self.runs}
+        self.runs = [run for _, run in points.values()]
         if len(devices) > 1:
             raise ValueError(f"records of several devices: {', '.join(sorted(devices))}")
-        for (stage, x), median in sorted(points.items()):
+        for (stage, x), (median, _) in sorted(points.items(), key=lambda one: one[0]):
             self.stages.setdefault(stage, {})[x] = median
 
     @staticmethod
@@ -103,7 +104,7 @@ class Records:
                 if row["status"] == "failed":
                     points.pop((stage, x), None)
                 continue
-            points[stage, x] = row["timing"]["median"]
+            points[stage, x] = (row["timing"]["median"], run)
             if row["library"]:
                 self.libraries.add(stage)
 
@@ -114,11 +115,10 @@ class Records:
         return min(own) * work / nanoseconds
 
     def provenance(self):
-        last = self.runs[-1]
-        device = last["device"]
+        device = self.runs[0]["device"]
         if device["id"] == "emulator":
             return f"{device['name']}: times are the host's, not a GPU's"
-        return f"{device['name']}, {last['created'][:10]}"
+        return made_on(self.runs)
 
     def caption(self):
         values = [f"{name} = {text}" for name, (value, text) in self.common.items() if name != "l2" and value != 0]

@@ -361,18 +361,19 @@ def age(records, rows):
     return f" (earlier versions of {'these kernels' if all(records.is_older(row) for row in rows) else ', '.join(older)})"
 
 
-def provenance(records, rows):
-    """One line that says where the figures come from: the commit, where they are of one. Drivers, samples and spreads are in the
-    record (`lab report`)."""
-    runs = [row["run"] for row in rows]
+def made_on(runs):
+    """The device, the day or the first and the last one, and the commit where all runs are of one."""
     dates = sorted({run["created"][:10] for run in runs})
     commits = {run["program"]["commit"][:8] for run in runs}
-    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    if len(commits) == 1:
-        when += f", {runs[0]['program']['commit'][:8]}"
+    words = [runs[0]["device"]["name"], dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"]
+    return ", ".join(words + (list(commits) if len(commits) == 1 else []))
+
+
+def provenance(records, rows):
+    """One line that says where the figures come from. Drivers, samples and spreads are in the record (`lab report`)."""
     kinds = sorted({row["ceiling_kind"] for row in rows if row["ceiling_kind"]})
     ceilings = sorted((row["ceiling"], row["amount"]) for row in rows if row["ceiling"])
-    text = f"{runs[0]['device']['name']}, {when}{age(records, rows)}."
+    text = f"{made_on([row['run'] for row in rows])}{age(records, rows)}."
     if ceilings:
         middle, amount = ceilings[len(ceilings) // 2]
         rate = amount / middle

@@ -327,6 +327,10 @@ class Plots(unittest.TestCase):
         self.assertEqual(found.stages, {"01_a": {10: 4000, 100: 7000}, "90_l": {10: 1000}})
         self.assertEqual(found.libraries, {"90_l"})
         self.assertEqual(found.floor, 3000)
+        self.assertEqual(found.provenance(), "H200, 2026-01-01 to 2026-01-02, 01234567")
+        again = run("2026-01-03", [group({"n": n}, [row("01_a", 4000), row("90_l", 1000)]) for n in (10, 100)])
+        again["program"]["commit"] = "fedcba9876543210"
+        self.assertEqual(self.records([later, first, again]).provenance(), "H200, 2026-01-03, fedcba98")
 
     def test_a_ceiling_in_the_cache_is_none_and_the_faster_one_counts(self):
         found = self.records([run("1", [group({"n": 10}, [row("01_a", 1)], [(900, True)]), group({"n": 100}, [row("01_a", 1)], [(1000, False), (950, False)])])])
