@@ -72,7 +72,9 @@ static cudaError_t again(const void* kernel, void** arguments) {
   return cudaLaunchKernel(kernel, dim3(1), dim3(32), arguments, 0, 0);
 }
 __device__ float forgets_on_device(float x) { if (x > 5) return x; }
-__global__ void uses(float* out) { *out = forgets_on_device(1); *out = 2; }
+template <class T> struct of { template <int n> static __device__ int f(int x) { return x + n; } template <class U, int n> __device__ int g(U x) { return x * n; } };
+template <class T> __device__ int depends(of<T>* a) { return of<T>::f<3>(1) - a->g<T, 2>(1); }
+__global__ void uses(float* out) { *out = forgets_on_device(1); of<int> a; *out = depends(&a); }
 int forgets(int x) { if (x > 100) return 3; printf("forgot %d ", min(x, 5)); }
 unsigned long long* forgets_pointer(int x) { if (x > 100) return nullptr; printf("pointer "); }
 static inline cudaError_t check(cudaError_t error) { if (error != cudaSuccess) { printf("failed "); } }
@@ -350,9 +352,9 @@ TEST_CASE("what nvcc lets pass runs, and a call that is wrong is told with its l
   expect(emulate({source, "--", "wrong"}), 6,
          {"unknown 98",
           "habits.cu:8: cudaLaunchKernel: the parameters of the kernel at this address are not known",
-          "habits.cu:31: cudaMemcpy: the destination is null", "habits.cu:32: cudaFree: ",
-          "habits.cu:33: add: launch refused: it asks for a block of (2048,1,1) threads",
-          "habits.cu:34: add: argument 1 of its launch points to host memory"});
+          "habits.cu:33: cudaMemcpy: the destination is null", "habits.cu:34: cudaFree: ",
+          "habits.cu:35: add: launch refused: it asks for a block of (2048,1,1) threads",
+          "habits.cu:36: add: argument 1 of its launch points to host memory"});
 }
 
 TEST_CASE("names of CUDA's and of the device may be a program's own, as nvcc lets them") {

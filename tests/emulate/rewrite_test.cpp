@@ -78,6 +78,23 @@ TEST_CASE("lines keep their numbers, and messages name the file and line of the 
   CHECK_FALSE(contains(result.text, "__lab_global__"));
 }
 
+TEST_CASE("a member template of what depends on a parameter is named as one, and a comparison is none") {
+  const auto text = [](const std::string& value) {
+    return rewrite_cuda("template <class T> __lab_device__ int f(T t) { return " + value + "; }").text;
+  };
+  CHECK(contains(text("A<T>::f<3>(1)"), "A<T>::template f<3>(1)"));
+  CHECK(contains(text("A<B<T>>::f<(3 > 2)>(1)"), "A<B<T>>::template f<(3 > 2)>(1)"));
+  CHECK(contains(text("T::f<int>(1)"), "T::template f<int>(1)"));
+  CHECK(contains(text("t.f<3>(1)"), "t.template f<3>(1)"));
+  CHECK(contains(text("t->f<int, A<T>>(1)"), "t->template f<int, A<T>>(1)"));
+  for (const std::string same :
+       {"A<T>::template f<3>(1)", "A<T>::size < 3 && 4 > (1)", "g(t.x < a, b > (1))", "t.x < 3 || t.y > (1)",
+        "A<T>::size < 3", "(t.x < 3) + (4 > (1))", "n::f<3>(1)", "f<3>(1)"}) {
+    INFO(same);
+    CHECK(contains(text(same), same));
+  }
+}
+
 TEST_CASE("shared memory becomes the running block's") {
   const auto text = [](const std::string& body) {
     return rewrite_cuda("__lab_global__ void k() { " + body + " }").text;

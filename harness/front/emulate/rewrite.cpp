@@ -858,6 +858,7 @@ class rewriter {
     }
     if (in_device_code_[at]) {
       if (device_bodies_.count(function_[at]) != 0) check_host_name(at);
+      if (is(at + 1, "<")) name_template(at);
       conversion(at);
       if (is(at + 1, "[") && shared_names_.count(text) != 0) check_bounds(at);
     } else {
@@ -886,6 +887,34 @@ class rewriter {
                                            : known.word == text;
         });
     if (found != refused_words.end()) refuse(at, fmt::format("{}: {}", text, found->message));
+  }
+
+  // Of a class or an object that depends on a parameter, C++ takes `name<` for a comparison unless it stands
+  // behind `template`; nvcc compiles `T<U>::name<3>(x)`, `U::name<3>(x)` and `a.name<3>(x)` in device code.
+  void name_template(std::size_t at) {
+    const bool of_object = is(at - 1, ".") || is(at - 1, "->");
+    const bool of_class =
+        is(at - 1, "::") && (is(at - 2, ">") || (at > 1 && types_.count(tokens_[at - 2].text) != 0));
+    if (!of_object && !of_class) return;
+    int depth = 0;
+    for (std::size_t k = at + 1; k < tokens_.size(); ++k) {
+      const std::string_view text = tokens_[k].text;
+      if (text == "<") ++depth;
+      if (text == ">" && --depth == 0) {
+        if (is(k + 1, "(")) insert(tokens_[at].offset, "template ");
+        return;
+      }
+      if (text == "(" || text == "[" || text == "{") k = partner_[k];
+      // f(a.x < b, c > (d)) compares.
+      const bool compares = of_object && text == "," && depth == 1 && !is_type(at + 2);
+      if (k == no_token || compares || text == ";" || text == ")" || text == "&&" || text == "||") return;
+    }
+  }
+
+  [[nodiscard]] bool is_type(std::size_t at) const {
+    const std::string_view text = tokens_[at].text;
+    return types_.count(text) != 0 || end_of_integer_type(at) != at || text == "float" || text == "double" ||
+           text == "bool" || text == "typename";
   }
 
   [[nodiscard]] bool is_literal(std::size_t at) const {
