@@ -78,6 +78,12 @@ int main(int count, char**) {
   float** results = device<float*>({made, made + 1});
   cublasSgemmBatched(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 3, &one, lists, 1, lists, 3, &zero, results, 1, 2);
   show("batched", made, 2);
+  cublasGemmBatchedEx(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 3, &zero, (const void* const*)lists, CUDA_R_32F, 1, (const void* const*)lists, CUDA_R_32F, 3,
+                      &zero, (void* const*)results, CUDA_R_32F, 1, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+  show("cleared", made, 2);
+  cublasGemmBatchedEx(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 3, &one, (const void* const*)lists, CUDA_R_32F, 1, (const void* const*)lists, CUDA_R_32F, 3,
+                      &zero, (void* const*)results, CUDA_R_32F, 1, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+  show("by type", made, 2);
   // cuBLAS refuses a distance that does not hold a column, and does nothing.
   printf("refused %d %d", cublasSgemv(h, CUBLAS_OP_N, 100, 2, &one, six, 2, six, 1, &zero, made, 1),
          cublasSgemm(h, CUBLAS_OP_T, CUBLAS_OP_N, 2, 2, 3, &one, six, 2, six, 3, &zero, made, 2));
@@ -247,6 +253,8 @@ TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses 
                                    "geam 2 5 8 6 9 12\n",
                                    "complex 0 30\ndot -10 28\n",
                                    "batched 14 77\n",
+                                   "cleared 0 0\n",
+                                   "by type 14 77\n",
                                    "** On entry to SGEMV parameter number 6",
                                    "** On entry to SGEMM parameter number 8",
                                    "refused 7 7 no error\n"};
@@ -257,7 +265,7 @@ TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses 
   CHECK(observed.text.find("lab: ") == std::string::npos);
   // A fault within the library is one of the call.
   expect(emulate({source, "--", "too far"}), 9,
-         {"fault: ", "blas.cu:76: in a library's kernel, ", "reads 4 bytes at "});
+         {"fault: ", "blas.cu:82: in a library's kernel, ", "reads 4 bytes at "});
 }
 
 TEST_CASE("CUB's scans behind a prefix and its algorithms, 16-bit words and complex numbers") {

@@ -12,6 +12,10 @@ struct untyped_product {
   const void *a, *b;
   void* c;
   long long a_distance, b_distance, c_distance, a_stride = 0, b_stride = 0, c_stride = 0;
+  // Instead of a, b and c: in device memory, a matrix for each of a batch.
+  const void* const* a_list = nullptr;
+  const void* const* b_list = nullptr;
+  void* const* c_list = nullptr;
 };
 
 template <class T, class Sum, class Result = T>
@@ -20,13 +24,21 @@ cublasStatus_t product_as(const untyped_product& p, const void* alpha, const voi
   if (p.m < 0 || p.n < 0 || p.k < 0 || is_too_narrow(p.a_distance, p.a_form == CUBLAS_OP_N ? p.m : p.k) ||
       is_too_narrow(p.b_distance, p.b_form == CUBLAS_OP_N ? p.k : p.n) || is_too_narrow(p.c_distance, p.m))
     return CUBLAS_STATUS_INVALID_VALUE;
-  return multiply(
-      matrix_product<T, Sum, Result>{
-          p.m, p.n, p.k, scalar(static_cast<const Sum*>(alpha)), scalar(static_cast<const Sum*>(beta)),
-          operand(static_cast<const T*>(p.a), p.a_distance, p.a_form, p.a_stride),
-          operand(static_cast<const T*>(p.b), p.b_distance, p.b_form, p.b_stride),
-          plain(static_cast<Result*>(p.c), p.c_distance, p.c_stride), triangle::all, end},
-      batches);
+  matrix_product<T, Sum, Result> product{
+      p.m,
+      p.n,
+      p.k,
+      scalar(static_cast<const Sum*>(alpha)),
+      scalar(static_cast<const Sum*>(beta)),
+      operand(static_cast<const T*>(p.a), p.a_distance, p.a_form, p.a_stride),
+      operand(static_cast<const T*>(p.b), p.b_distance, p.b_form, p.b_stride),
+      plain(static_cast<Result*>(p.c), p.c_distance, p.c_stride),
+      triangle::all,
+      end};
+  product.a.list = reinterpret_cast<const T* const*>(p.a_list);
+  product.b.list = reinterpret_cast<const T* const*>(p.b_list);
+  product.c.list = reinterpret_cast<Result* const*>(p.c_list);
+  return multiply(product, batches);
 }
 
 // Of matrices a and b of one type. `has_half_factors`: alpha and beta are halves.
@@ -80,6 +92,17 @@ LAB_EMULATOR_LIBRARY cublasStatus_t cublasGemmStridedBatchedEx(
       {a_form, b_form, m, n, k, a, b, c, a_rows, b_rows, c_rows, a_stride, b_stride, c_stride}, alpha, beta,
       compute == CUBLAS_COMPUTE_16F || compute == CUBLAS_COMPUTE_16F_PEDANTIC, batches);
 }
+LAB_EMULATOR_LIBRARY cublasStatus_t cublasGemmBatchedEx(
+    cublasHandle_t, cublasOperation_t a_form, cublasOperation_t b_form, int m, int n, int k,
+    const void* alpha, const void* const a[], cudaDataType_t a_type, int a_rows, const void* const b[],
+    cudaDataType_t b_type, int b_rows, const void* beta, void* const c[], cudaDataType_t c_type, int c_rows,
+    int batches, cublasComputeType_t compute, cublasGemmAlgo_t) {
+  if (a_type != b_type) return CUBLAS_STATUS_NOT_SUPPORTED;
+  return lab::emulator::blas::product_of(
+      a_type, c_type,
+      {a_form, b_form, m, n, k, nullptr, nullptr, nullptr, a_rows, b_rows, c_rows, 0, 0, 0, a, b, c}, alpha,
+      beta, compute == CUBLAS_COMPUTE_16F || compute == CUBLAS_COMPUTE_16F_PEDANTIC, batches);
+}
 LAB_EMULATOR_LIBRARY cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_form,
                                                  cublasOperation_t b_form, int m, int n, int k,
                                                  const void* alpha, const void* a, cudaDataType_t a_type,
@@ -124,4 +147,15 @@ LAB_EMULATOR_LIBRARY cublasStatus_t cublasHgemmStridedBatched(
   return cublasGemmStridedBatchedEx(handle, a_form, b_form, m, n, k, alpha, a, CUDA_R_16F, a_rows, a_stride,
                                     b, CUDA_R_16F, b_rows, b_stride, beta, c, CUDA_R_16F, c_rows, c_stride,
                                     batches, CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
+}
+LAB_EMULATOR_LIBRARY cublasStatus_t cublasHgemmBatched(cublasHandle_t handle, cublasOperation_t a_form,
+                                                       cublasOperation_t b_form, int m, int n, int k,
+                                                       const __half* alpha, const __half* const a[],
+                                                       int a_rows, const __half* const b[], int b_rows,
+                                                       const __half* beta, __half* const c[], int c_rows,
+                                                       int batches) {
+  return cublasGemmBatchedEx(handle, a_form, b_form, m, n, k, alpha, reinterpret_cast<const void* const*>(a),
+                             CUDA_R_16F, a_rows, reinterpret_cast<const void* const*>(b), CUDA_R_16F, b_rows,
+                             beta, reinterpret_cast<void* const*>(c), CUDA_R_16F, c_rows, batches,
+                             CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
 }
