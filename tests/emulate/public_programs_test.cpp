@@ -73,7 +73,7 @@ static cudaError_t again(const void* kernel, void** arguments) {
 }
 __device__ float forgets_on_device(float x) { if (x > 5) return x; }
 template <class T> struct of { template <int n> static __device__ int f(int x) { return x + n; } template <class U, int n> __device__ int g(U x) { return x * n; } };
-template <class T> __device__ int depends(of<T>* a) { return of<T>::f<3>(1) - a->g<T, 2>(1); }
+template <class T> __device__ int depends(of<T>* a) { switch (a - a) { case 1: int q = 5; return q; case 0: return of<T>::f<3>(1) - a->g<T, 2>(1); } return 0; }
 __global__ void uses(float* out) { *out = forgets_on_device(1); of<int> a; *out = depends(&a); }
 int forgets(int x) { if (x > 100) return 3; printf("forgot %d ", min(x, 5)); }
 unsigned long long* forgets_pointer(int x) { if (x > 100) return nullptr; printf("pointer "); }

@@ -95,6 +95,27 @@ TEST_CASE("a member template of what depends on a parameter is named as one, and
   }
 }
 
+TEST_CASE("code behind a label that declares a variable has braces, as nvcc lets a switch jump over it") {
+  const auto text = [](const std::string& cases) {
+    return rewrite_cuda("__lab_device__ int f(int v) { switch (v) { " + cases + " } }").text;
+  };
+  CHECK(contains(text("case 1: int q = 3; return q; case 2: return 4;"),
+                 "case 1: { int q = 3; return q; } case 2: return 4;"));
+  CHECK(contains(text("case 1: int q = 3; break; case 2: { int q = 4; return q; }"),
+                 "case 1: { int q = 3; break; } case 2: { int q = 4; return q; }"));
+  CHECK(contains(text("case v ? 1 : 2: float a[2] = {1, 2}; break; default: break;"),
+                 ": { float a[2] = {1, 2}; break; } default: break;"));
+  CHECK(contains(text("case 1: T* p = g(); p[0] = 1; case 2: V b(3); default: return 1;"),
+                 "case 1: { T* p = g(); p[0] = 1; } case 2: { V b(3); } default: return 1;"));
+  for (const std::string same :
+       {"case 1: int q; q = 3; return q; case 2: return 4;",
+        "case 1: { int q = 3; return q; } case 2: return 4;", "case 1: int q = 3; case 2: q = 4; return q;",
+        "case 1: g(v); break; case 2: return 4;", "case 1: return 3; default: int q = 4; return q;"}) {
+    INFO(same);
+    CHECK(contains(text(same), same));
+  }
+}
+
 TEST_CASE("shared memory becomes the running block's") {
   const auto text = [](const std::string& body) {
     return rewrite_cuda("__lab_global__ void k() { " + body + " }").text;

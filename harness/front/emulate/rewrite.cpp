@@ -859,6 +859,7 @@ class rewriter {
     if (in_device_code_[at]) {
       if (device_bodies_.count(function_[at]) != 0) check_host_name(at);
       if (is(at + 1, "<")) name_template(at);
+      if (text == "switch") enclose_cases(at);
       conversion(at);
       if (is(at + 1, "[") && shared_names_.count(text) != 0) check_bounds(at);
     } else {
@@ -909,6 +910,56 @@ class rewriter {
       const bool compares = of_object && text == "," && depth == 1 && !is_type(at + 2);
       if (k == no_token || compares || text == ";" || text == ")" || text == "&&" || text == "||") return;
     }
+  }
+
+  // In device code nvcc lets a switch jump over `case 1: int x = f();`, which C++ does not: what stands
+  // behind such a label gets braces, unless a later label's code has the name as well.
+  void enclose_cases(std::size_t at) {
+    if (!is(at + 1, "(") || partner_[at + 1] == no_token) return;
+    const std::size_t open = partner_[at + 1] + 1;
+    if (!is(open, "{") || partner_[open] == no_token) return;
+    const std::size_t end = partner_[open];
+    std::size_t begin = no_token;  // of the code behind the last label
+    std::set<std::string_view> declared;
+    for (std::size_t k = open + 1; k < end; ++k) {
+      if (is(k, "case") || (is(k, "default") && is(k + 1, ":"))) {
+        std::size_t next = k;  // where one of the names stands
+        while (next < end && declared.count(tokens_[next].text) == 0) ++next;
+        if (!declared.empty() && (next == end || is_declared_with_value(next))) {
+          insert(tokens_[begin].offset, "{ ");
+          insert(tokens_[k].offset, "} ");
+        }
+        declared.clear();
+        k = colon_of_label(k);
+        if (k == no_token) return;
+        begin = k + 1;
+      } else if ((is(k, "(") || is(k, "[") || is(k, "{")) && partner_[k] != no_token) {
+        k = partner_[k];
+      } else if (begin != no_token && k > begin && is_declared_with_value(k)) {
+        declared.insert(tokens_[k].text);
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t colon_of_label(std::size_t at) const {
+    for (int conditions = 0; at < tokens_.size(); ++at) {
+      if (is(at, "(") && partner_[at] != no_token) at = partner_[at];
+      if (is(at, "?")) ++conditions;
+      if (is(at, ":") && conditions-- == 0) return at;
+    }
+    return no_token;
+  }
+
+  // The name in `T name = ..`, `T* name = ..`, `T name(..)`, `T name{..}` and `T name[..] = ..`.
+  [[nodiscard]] bool is_declared_with_value(std::size_t at) const {
+    static const std::set<std::string_view> none =
+        words_in("return else goto throw new delete case do sizeof typename operator");
+    if (!is_identifier(at)) return false;
+    const bool behind_name = is_identifier(at - 1) && none.count(tokens_[at - 1].text) == 0;
+    const bool behind_type = behind_name || is(at - 1, "*") || is(at - 1, "&") || is(at - 1, ">");
+    const bool is_array = is(at + 1, "[") && partner_[at + 1] != no_token && is(partner_[at + 1] + 1, "=");
+    return (behind_type && (is(at + 1, "=") || is_array)) ||
+           (behind_name && (is(at + 1, "(") || is(at + 1, "{")));
   }
 
   [[nodiscard]] bool is_type(std::size_t at) const {
