@@ -66,7 +66,7 @@ class Records:
         self.runs = [run for _, run in points.values()]
         if len(devices) > 1:
             raise ValueError(f"records of several devices: {', '.join(sorted(devices))}")
-        for (stage, x), (median, _) in sorted(points.items(), key=lambda one: one[0]):
+        for (stage, x), (median, _) in sorted(points.items()):
             self.stages.setdefault(stage, {})[x] = median
 
     @staticmethod

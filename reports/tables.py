@@ -909,8 +909,7 @@ def peers_caption(records, document, libraries, stages):
     versions = ", ".join(f"{name} {version}" for name, version in sorted(document["libraries"].items()) if name in libraries)
     text = f"{document['device']['name']}, driver {document['device']['driver']}, {document['created'][:10]}; {versions}."
     if stages:
-        last = max((row["run"] for row in stages), key=lambda run: run["created"])
-        text += f" The stages: {last['device']['name']}, {last['created'][:10]}{age(records, stages)}."
+        text += f" The stages: {made_on([row['run'] for row in stages])}{age(records, stages)}."
     return text
 
 

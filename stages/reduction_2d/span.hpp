@@ -15,8 +15,8 @@ __device__ __forceinline__ float sum_of(float4 v) {
 // Thread `rank` of `threads` adds up its part of span[0..count). 16-byte loads need addresses that are
 // multiples of 16, and a row whose pitch is none begins anywhere: up to 3 values before the first such
 // address, and up to 3 behind the last vector, are read one by one. Four loads are in flight in each thread,
-// in the last step as well: what lies behind the end counts as 0. Where `count` is an int, indices of 32 bits
-// do, which is half the instructions for a short row.
+// in the last step as well: what lies behind the end counts as 0. Where `count` is an int, 32-bit indices
+// suffice, which is half the instructions for a short row.
 template <int threads, class Count>
 __device__ __forceinline__ float sum_share(const float* __restrict__ span, Count count, int rank) {
   constexpr int loads = 4;

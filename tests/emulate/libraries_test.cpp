@@ -82,8 +82,11 @@ int main(int count, char**) {
                       &zero, (void* const*)results, CUDA_R_32F, 1, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
   show("cleared", made, 2);
   cublasGemmBatchedEx(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 3, &one, (const void* const*)lists, CUDA_R_32F, 1, (const void* const*)lists, CUDA_R_32F, 3,
-                      &zero, (void* const*)results, CUDA_R_32F, 1, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+                      &zero, (void* const*)results, CUDA_R_32F, 1, 2, CUDA_R_32F, CUBLAS_GEMM_DEFAULT);
   show("by type", made, 2);
+  const __half by = 2, nothing = 0; __half* halves = device<__half>({1, 2, 3, 4, 5}); const __half** half_lists = device<const __half*>({halves, halves + 1}); __half** half_results = device<__half*>({halves + 4, halves + 3});
+  cublasHgemmBatched(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 2, &by, half_lists, 1, half_lists, 2, &nothing, half_results, 1, 2);
+  __half back[2]; cudaMemcpy(back, halves + 3, sizeof back, cudaMemcpyDefault); printf("halves %g %g\n", float(back[1]), float(back[0]));
   // cuBLAS refuses a distance that does not hold a column, and does nothing.
   printf("refused %d %d", cublasSgemv(h, CUBLAS_OP_N, 100, 2, &one, six, 2, six, 1, &zero, made, 1),
          cublasSgemm(h, CUBLAS_OP_T, CUBLAS_OP_N, 2, 2, 3, &one, six, 2, six, 3, &zero, made, 2));
@@ -255,6 +258,7 @@ TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses 
                                    "batched 14 77\n",
                                    "cleared 0 0\n",
                                    "by type 14 77\n",
+                                   "halves 10 26\n",
                                    "** On entry to SGEMV parameter number 6",
                                    "** On entry to SGEMM parameter number 8",
                                    "refused 7 7 no error\n"};
@@ -265,7 +269,7 @@ TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses 
   CHECK(observed.text.find("lab: ") == std::string::npos);
   // A fault within the library is one of the call.
   expect(emulate({source, "--", "too far"}), 9,
-         {"fault: ", "blas.cu:82: in a library's kernel, ", "reads 4 bytes at "});
+         {"fault: ", "blas.cu:85: in a library's kernel, ", "reads 4 bytes at "});
 }
 
 TEST_CASE("CUB's scans behind a prefix and its algorithms, 16-bit words and complex numbers") {

@@ -80,7 +80,8 @@ TEST_CASE("lines keep their numbers, and messages name the file and line of the 
 
 TEST_CASE("a member template of what depends on a parameter is named as one, and a comparison is none") {
   const auto text = [](const std::string& value) {
-    return rewrite_cuda("template <class T> __lab_device__ int f(T t) { return " + value + "; }").text;
+    return rewrite_cuda("template <class T> __lab_device__ int f(T t) { return " + value + "; }", false, true)
+        .text;
   };
   CHECK(contains(text("A<T>::f<3>(1)"), "A<T>::template f<3>(1)"));
   CHECK(contains(text("A<B<T>>::f<(3 > 2)>(1)"), "A<B<T>>::template f<(3 > 2)>(1)"));
@@ -89,7 +90,8 @@ TEST_CASE("a member template of what depends on a parameter is named as one, and
   CHECK(contains(text("t->f<int, A<T>>(1)"), "t->template f<int, A<T>>(1)"));
   for (const std::string same :
        {"A<T>::template f<3>(1)", "A<T>::size < 3 && 4 > (1)", "g(t.x < a, b > (1))", "t.x < 3 || t.y > (1)",
-        "A<T>::size < 3", "(t.x < 3) + (4 > (1))", "n::f<3>(1)", "f<3>(1)"}) {
+        "A<T>::size < 3", "t.x < 0 ? 0 : t.x > (1) ? 1 : 2", "t.x <= 0 && 2 > (1)", "a[t.x < 3] > (1)",
+        "(t.x < 3) + (4 > (1))", "n::f<3>(1)", "f<3>(1)"}) {
     INFO(same);
     CHECK(contains(text(same), same));
   }
@@ -97,18 +99,22 @@ TEST_CASE("a member template of what depends on a parameter is named as one, and
 
 TEST_CASE("code behind a label that declares a variable has braces, as nvcc lets a switch jump over it") {
   const auto text = [](const std::string& cases) {
-    return rewrite_cuda("__lab_device__ int f(int v) { switch (v) { " + cases + " } }").text;
+    return rewrite_cuda("__lab_device__ int f(int v) { switch (v) { " + cases + " } }", false, true).text;
   };
   CHECK(contains(text("case 1: int q = 3; return q; case 2: return 4;"),
                  "case 1: { int q = 3; return q; } case 2: return 4;"));
   CHECK(contains(text("case 1: int q = 3; break; case 2: { int q = 4; return q; }"),
                  "case 1: { int q = 3; break; } case 2: { int q = 4; return q; }"));
+  CHECK(contains(text("case 1: float x = v.x; g(x); break; case 2: int y; g(v.x);"),
+                 "case 1: { float x = v.x; g(x); break; } case 2: int y; g(v.x);"));
   CHECK(contains(text("case v ? 1 : 2: float a[2] = {1, 2}; break; default: break;"),
                  ": { float a[2] = {1, 2}; break; } default: break;"));
   CHECK(contains(text("case 1: T* p = g(); p[0] = 1; case 2: V b(3); default: return 1;"),
                  "case 1: { T* p = g(); p[0] = 1; } case 2: { V b(3); } default: return 1;"));
   for (const std::string same :
-       {"case 1: int q; q = 3; return q; case 2: return 4;",
+       {"case 1: int q; g(q); break; case 2: g(q); break;",
+        "case 1: unsigned u; h(u); break; case 2: h(u); break;",
+        "case 1: float s = 1; g(*h); break; case 2: g(s); break;",
         "case 1: { int q = 3; return q; } case 2: return 4;", "case 1: int q = 3; case 2: q = 4; return q;",
         "case 1: g(v); break; case 2: return 4;", "case 1: return 3; default: int q = 4; return q;"}) {
     INFO(same);

@@ -240,13 +240,27 @@ class compilation {
       is_precompiled = false;
     }
     if (!rewritten.refused.empty()) refuse(source, rewritten.refused);
-    std::ofstream(stem + ".ii", std::ios::binary) << rewritten.text;
     command = {tools_.compiler, "-x", "c++", "-fpreprocessed"};
     append(command, options());
     if (is_precompiled) command.emplace_back("-fpch-preprocess");
     if (has_openmp) command.emplace_back("-fopenmp");
     append(command, {"-c", stem + ".ii", "-o", object});
-    run_compiler(command, request_.time_limit, source + " does not compile");
+    const auto compile_text = [&](const std::string& all) {
+      std::ofstream(stem + ".ii", std::ios::binary) << all;
+      run_compiler(command, request_.time_limit, source + " does not compile");
+    };
+    try {
+      compile_text(rewritten.text);
+    } catch (const usage_error&) {
+      const std::string as_nvcc = rewrite_cuda(text, launches_by_address_, true).text;
+      bool passes = as_nvcc != rewritten.text;
+      try {
+        if (passes) compile_text(as_nvcc);
+      } catch (const usage_error&) {
+        passes = false;
+      }
+      if (!passes) throw;
+    }
     check_constants(object, rewritten.constants);
     return object;
   }

@@ -84,11 +84,12 @@ constexpr std::array refused_words{
 
 class rewriter {
  public:
-  rewriter(std::string_view source, bool launches_by_address)
+  rewriter(std::string_view source, bool launches_by_address, bool lets_pass)
       : source_(source),
         list_(tokens_of(source)),
         tokens_(list_.tokens),
-        launches_by_address_(launches_by_address) {}
+        launches_by_address_(launches_by_address),
+        lets_pass_(lets_pass) {}
 
   rewritten_source run() {
     match_brackets();
@@ -858,8 +859,8 @@ class rewriter {
     }
     if (in_device_code_[at]) {
       if (device_bodies_.count(function_[at]) != 0) check_host_name(at);
-      if (is(at + 1, "<")) name_template(at);
-      if (text == "switch") enclose_cases(at);
+      if (lets_pass_ && is(at + 1, "<")) name_template(at);
+      if (lets_pass_ && text == "switch") enclose_cases(at);
       conversion(at);
       if (is(at + 1, "[") && shared_names_.count(text) != 0) check_bounds(at);
     } else {
@@ -905,15 +906,17 @@ class rewriter {
         if (is(k + 1, "(")) insert(tokens_[at].offset, "template ");
         return;
       }
-      if (text == "(" || text == "[" || text == "{") k = partner_[k];
+      if (text == "(" && partner_[k] != no_token) k = partner_[k];
       // f(a.x < b, c > (d)) compares.
       const bool compares = of_object && text == "," && depth == 1 && !is_type(at + 2);
-      if (k == no_token || compares || text == ";" || text == ")" || text == "&&" || text == "||") return;
+      const bool is_in_list = tokens_[k].kind != token_kind::punctuator || text == "<" || text == ">" ||
+                              text == "(" || text == "," || text == "::" || text == "*" || text == "&";
+      if (compares || !is_in_list) return;
     }
   }
 
   // In device code nvcc lets a switch jump over `case 1: int x = f();`, which C++ does not: what stands
-  // behind such a label gets braces, unless a later label's code has the name as well.
+  // behind a label where variables are declared gets braces, unless a later label's code uses one of them.
   void enclose_cases(std::size_t at) {
     if (!is(at + 1, "(") || partner_[at + 1] == no_token) return;
     const std::size_t open = partner_[at + 1] + 1;
@@ -923,9 +926,7 @@ class rewriter {
     std::set<std::string_view> declared;
     for (std::size_t k = open + 1; k < end; ++k) {
       if (is(k, "case") || (is(k, "default") && is(k + 1, ":"))) {
-        std::size_t next = k;  // where one of the names stands
-        while (next < end && declared.count(tokens_[next].text) == 0) ++next;
-        if (!declared.empty() && (next == end || is_declared_with_value(next))) {
+        if (!declared.empty() && !is_one_used(declared, k, end)) {
           insert(tokens_[begin].offset, "{ ");
           insert(tokens_[k].offset, "} ");
         }
@@ -935,10 +936,21 @@ class rewriter {
         begin = k + 1;
       } else if ((is(k, "(") || is(k, "[") || is(k, "{")) && partner_[k] != no_token) {
         k = partner_[k];
-      } else if (begin != no_token && k > begin && is_declared_with_value(k)) {
+      } else if (begin != no_token && k > begin && is_declared(k)) {
         declared.insert(tokens_[k].text);
       }
     }
+  }
+
+  // Whether one of the variables is used before its name is declared again.
+  [[nodiscard]] bool is_one_used(std::set<std::string_view> names, std::size_t at, std::size_t end) const {
+    for (; at < end; ++at) {
+      if (names.count(tokens_[at].text) == 0 || is(at - 1, ".") || is(at - 1, "->") || is(at - 1, "::"))
+        continue;
+      if (!is_declared(at)) return true;
+      names.erase(tokens_[at].text);
+    }
+    return false;
   }
 
   [[nodiscard]] std::size_t colon_of_label(std::size_t at) const {
@@ -950,16 +962,17 @@ class rewriter {
     return no_token;
   }
 
-  // The name in `T name = ..`, `T* name = ..`, `T name(..)`, `T name{..}` and `T name[..] = ..`.
-  [[nodiscard]] bool is_declared_with_value(std::size_t at) const {
-    static const std::set<std::string_view> none =
-        words_in("return else goto throw new delete case do sizeof typename operator");
-    if (!is_identifier(at)) return false;
-    const bool behind_name = is_identifier(at - 1) && none.count(tokens_[at - 1].text) == 0;
-    const bool behind_type = behind_name || is(at - 1, "*") || is(at - 1, "&") || is(at - 1, ">");
-    const bool is_array = is(at + 1, "[") && partner_[at + 1] != no_token && is(partner_[at + 1] + 1, "=");
-    return (behind_type && (is(at + 1, "=") || is_array)) ||
-           (behind_name && (is(at + 1, "(") || is(at + 1, "{")));
+  // The name in `T name = ..`, `T* name = ..`, `T name(..)`, `T name{..}`, `T name[..]` and `T name;`.
+  [[nodiscard]] bool is_declared(std::size_t at) const {
+    static const std::set<std::string_view> none = words_in(
+        "return else goto throw new delete case do sizeof typename operator if volatile constexpr asm "
+        "__volatile__ __asm__");
+    const auto is_name = [&](std::size_t k) { return is_identifier(k) && none.count(tokens_[k].text) == 0; };
+    if (!is_name(at)) return false;
+    const bool is_pointer = (is(at - 1, "*") || is(at - 1, "&")) && (is_name(at - 2) || is(at - 2, ">"));
+    if (is_pointer || is(at - 1, ">")) return is(at + 1, "=") || is(at + 1, ";");
+    return is_name(at - 1) && (is(at + 1, "=") || is(at + 1, ";") || is(at + 1, ",") || is(at + 1, "(") ||
+                               is(at + 1, "{") || is(at + 1, "["));
   }
 
   [[nodiscard]] bool is_type(std::size_t at) const {
@@ -1804,7 +1817,7 @@ class rewriter {
   std::set<std::size_t> own_names_;    // that get a :: in front
   std::vector<std::size_t> function_;  // of the device's code: the brace that opens the function's body
   std::map<std::string_view, std::vector<std::size_t>> kernels_;  // the braces that end their bodies
-  bool launches_by_address_;
+  bool launches_by_address_, lets_pass_;
   std::map<std::size_t, std::string> integer_results_;  // by the brace that opens the function's body
   std::set<std::string_view> integers_;                 // what the function that is read has declared so
   std::size_t function_of_integers_ = no_token;
@@ -1826,8 +1839,8 @@ class rewriter {
 
 }  // namespace
 
-rewritten_source rewrite_cuda(std::string_view preprocessed, bool launches_by_address) {
-  return rewriter(preprocessed, launches_by_address).run();
+rewritten_source rewrite_cuda(std::string_view preprocessed, bool launches_by_address, bool lets_pass) {
+  return rewriter(preprocessed, launches_by_address, lets_pass).run();
 }
 
 bool launches_by_address(std::string_view preprocessed) {

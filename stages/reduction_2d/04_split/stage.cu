@@ -21,7 +21,7 @@ constexpr int loads = 4;
 // 32 registers, too few for four loads and their addresses.
 constexpr int resident = 6;
 // Blocks for each multiprocessor: enough that none is left without work for long, and few enough that the
-// strips' own sums, 2 MB for 20000 columns, are nothing to the array.
+// strips' own sums, 1.7 MB for 20000 columns, are nothing to the array.
 constexpr int strips_per_multiprocessor = 4 * resident;
 
 // The sum of a few values by one thread, with four loads in flight.
@@ -39,8 +39,7 @@ __device__ float sum_few(const float* __restrict__ span, int count) {
 template <int threads>
 constexpr int block_threads = threads == row_threads ? row_threads : short_row_threads;
 
-// Segment y of the rows, `segment` values, `threads` threads for each: sums[row * segments
-// + y].
+// Segment y of the rows, `segment` values, `threads` threads for each: sums[row * segments + y].
 template <int threads>
 __global__ void __launch_bounds__(block_threads<threads>)
     row_sums_kernel(const float* __restrict__ values, std::int64_t rows, std::int64_t columns,

@@ -79,49 +79,47 @@ inline cublasStatus_t product_of(cudaDataType_t from, cudaDataType_t to, const u
   }
 }
 
+// What a product's sums are of, as far as alpha and beta depend on it. Before CUDA 11 it was a type of data.
+struct sum_type {
+  bool is_half;
+  sum_type(cublasComputeType_t type)
+      : is_half(type == CUBLAS_COMPUTE_16F || type == CUBLAS_COMPUTE_16F_PEDANTIC) {}
+  sum_type(cudaDataType_t type) : is_half(type == CUDA_R_16F) {}
+};
+
 }  // namespace lab::emulator::blas
 
 LAB_EMULATOR_LIBRARY cublasStatus_t cublasGemmStridedBatchedEx(
     cublasHandle_t, cublasOperation_t a_form, cublasOperation_t b_form, int m, int n, int k,
     const void* alpha, const void* a, cudaDataType_t a_type, int a_rows, long long a_stride, const void* b,
     cudaDataType_t b_type, int b_rows, long long b_stride, const void* beta, void* c, cudaDataType_t c_type,
-    int c_rows, long long c_stride, int batches, cublasComputeType_t compute, cublasGemmAlgo_t) {
+    int c_rows, long long c_stride, int batches, lab::emulator::blas::sum_type compute, cublasGemmAlgo_t) {
   if (a_type != b_type) return CUBLAS_STATUS_NOT_SUPPORTED;
   return lab::emulator::blas::product_of(
       a_type, c_type,
       {a_form, b_form, m, n, k, a, b, c, a_rows, b_rows, c_rows, a_stride, b_stride, c_stride}, alpha, beta,
-      compute == CUBLAS_COMPUTE_16F || compute == CUBLAS_COMPUTE_16F_PEDANTIC, batches);
+      compute.is_half, batches);
 }
 LAB_EMULATOR_LIBRARY cublasStatus_t cublasGemmBatchedEx(
     cublasHandle_t, cublasOperation_t a_form, cublasOperation_t b_form, int m, int n, int k,
     const void* alpha, const void* const a[], cudaDataType_t a_type, int a_rows, const void* const b[],
     cudaDataType_t b_type, int b_rows, const void* beta, void* const c[], cudaDataType_t c_type, int c_rows,
-    int batches, cublasComputeType_t compute, cublasGemmAlgo_t) {
+    int batches, lab::emulator::blas::sum_type compute, cublasGemmAlgo_t) {
   if (a_type != b_type) return CUBLAS_STATUS_NOT_SUPPORTED;
   return lab::emulator::blas::product_of(
       a_type, c_type,
       {a_form, b_form, m, n, k, nullptr, nullptr, nullptr, a_rows, b_rows, c_rows, 0, 0, 0, a, b, c}, alpha,
-      beta, compute == CUBLAS_COMPUTE_16F || compute == CUBLAS_COMPUTE_16F_PEDANTIC, batches);
+      beta, compute.is_half, batches);
 }
 LAB_EMULATOR_LIBRARY cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_form,
                                                  cublasOperation_t b_form, int m, int n, int k,
                                                  const void* alpha, const void* a, cudaDataType_t a_type,
                                                  int a_rows, const void* b, cudaDataType_t b_type, int b_rows,
                                                  const void* beta, void* c, cudaDataType_t c_type, int c_rows,
-                                                 cublasComputeType_t compute, cublasGemmAlgo_t algorithm) {
+                                                 lab::emulator::blas::sum_type compute,
+                                                 cublasGemmAlgo_t algorithm) {
   return cublasGemmStridedBatchedEx(handle, a_form, b_form, m, n, k, alpha, a, a_type, a_rows, 0, b, b_type,
                                     b_rows, 0, beta, c, c_type, c_rows, 0, 1, compute, algorithm);
-}
-// Before CUDA 11 the type of the sum was one of the data.
-LAB_EMULATOR_LIBRARY cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_form,
-                                                 cublasOperation_t b_form, int m, int n, int k,
-                                                 const void* alpha, const void* a, cudaDataType_t a_type,
-                                                 int a_rows, const void* b, cudaDataType_t b_type, int b_rows,
-                                                 const void* beta, void* c, cudaDataType_t c_type, int c_rows,
-                                                 cudaDataType_t compute, cublasGemmAlgo_t algorithm) {
-  return cublasGemmEx(handle, a_form, b_form, m, n, k, alpha, a, a_type, a_rows, b, b_type, b_rows, beta, c,
-                      c_type, c_rows, compute == CUDA_R_16F ? CUBLAS_COMPUTE_16F : CUBLAS_COMPUTE_32F,
-                      algorithm);
 }
 LAB_EMULATOR_LIBRARY cublasStatus_t cublasSgemmEx(cublasHandle_t handle, cublasOperation_t a_form,
                                                   cublasOperation_t b_form, int m, int n, int k,
