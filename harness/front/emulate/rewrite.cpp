@@ -964,10 +964,12 @@ class rewriter {
 
   // The name in `T name = ..`, `T* name = ..`, `T name(..)`, `T name{..}`, `T name[..]` and `T name;`.
   [[nodiscard]] bool is_declared(std::size_t at) const {
-    static const std::set<std::string_view> none = words_in(
-        "return else goto throw new delete case do sizeof typename operator if volatile constexpr asm "
-        "__volatile__ __asm__");
-    const auto is_name = [&](std::size_t k) { return is_identifier(k) && none.count(tokens_[k].text) == 0; };
+    static const std::set<std::string_view> others =
+        words_in("delete typename operator volatile constexpr __volatile__");
+    const auto is_name = [&](std::size_t k) {
+      const std::string_view text = tokens_[k].text;
+      return is_identifier(k) && !is_statement_word(k) && !is_asm(text) && !others.contains(text);
+    };
     if (!is_name(at)) return false;
     const bool is_pointer = (is(at - 1, "*") || is(at - 1, "&")) && (is_name(at - 2) || is(at - 2, ">"));
     if (is_pointer || is(at - 1, ">")) return is(at + 1, "=") || is(at + 1, ";");

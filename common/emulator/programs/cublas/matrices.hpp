@@ -30,14 +30,14 @@ struct matrix {
   }
 };
 template <class T>
-matrix<T> plain(T* first, long long distance, long long batch_step = 0) {
-  return {first, 1, distance, batch_step};
+matrix<T> plain(T* first, long long distance, long long batch_step = 0, T* const* list = nullptr) {
+  return {first, 1, distance, batch_step, false, list};
 }
 template <class T>
-matrix<const T> operand(const T* first, long long distance, cublasOperation_t form,
-                        long long batch_step = 0) {
-  if (form == CUBLAS_OP_N) return {first, 1, distance, batch_step};
-  return {first, distance, 1, batch_step, form == CUBLAS_OP_C};
+matrix<const T> operand(const T* first, long long distance, cublasOperation_t form, long long batch_step = 0,
+                        const T* const* list = nullptr) {
+  if (form == CUBLAS_OP_N) return plain(first, distance, batch_step, list);
+  return {first, distance, 1, batch_step, form == CUBLAS_OP_C, list};
 }
 template <class T>
 matrix<T> column(T* first, int count, int step) {
@@ -223,18 +223,11 @@ cublasStatus_t gemm(const char* name, cublasOperation_t a_form, cublasOperation_
   if (is_too_narrow(a_distance, a_form == CUBLAS_OP_N ? m : k)) return wrong_parameter(name, 8);
   if (is_too_narrow(b_distance, b_form == CUBLAS_OP_N ? k : n)) return wrong_parameter(name, 10);
   if (is_too_narrow(c_distance, m)) return wrong_parameter(name, 13);
-  matrix_product<T, T, T> p{m,
-                            n,
-                            k,
-                            alpha,
-                            beta,
-                            operand(a, a_distance, a_form, a_step),
-                            operand(b, b_distance, b_form, b_step),
-                            plain(c, c_distance, c_step)};
-  p.a.list = a_list;
-  p.b.list = b_list;
-  p.c.list = c_list;
-  return multiply(p, batches);
+  return multiply(
+      matrix_product<T, T, T>{m, n, k, alpha, beta, operand(a, a_distance, a_form, a_step, a_list),
+                              operand(b, b_distance, b_form, b_step, b_list),
+                              plain(c, c_distance, c_step, c_list)},
+      batches);
 }
 
 }  // namespace lab::emulator::blas

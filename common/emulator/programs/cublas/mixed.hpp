@@ -24,21 +24,17 @@ cublasStatus_t product_as(const untyped_product& p, const void* alpha, const voi
   if (p.m < 0 || p.n < 0 || p.k < 0 || is_too_narrow(p.a_distance, p.a_form == CUBLAS_OP_N ? p.m : p.k) ||
       is_too_narrow(p.b_distance, p.b_form == CUBLAS_OP_N ? p.k : p.n) || is_too_narrow(p.c_distance, p.m))
     return CUBLAS_STATUS_INVALID_VALUE;
-  matrix_product<T, Sum, Result> product{
-      p.m,
-      p.n,
-      p.k,
-      scalar(static_cast<const Sum*>(alpha)),
-      scalar(static_cast<const Sum*>(beta)),
-      operand(static_cast<const T*>(p.a), p.a_distance, p.a_form, p.a_stride),
-      operand(static_cast<const T*>(p.b), p.b_distance, p.b_form, p.b_stride),
-      plain(static_cast<Result*>(p.c), p.c_distance, p.c_stride),
-      triangle::all,
-      end};
-  product.a.list = reinterpret_cast<const T* const*>(p.a_list);
-  product.b.list = reinterpret_cast<const T* const*>(p.b_list);
-  product.c.list = reinterpret_cast<Result* const*>(p.c_list);
-  return multiply(product, batches);
+  return multiply(
+      matrix_product<T, Sum, Result>{p.m, p.n, p.k, scalar(static_cast<const Sum*>(alpha)),
+                                     scalar(static_cast<const Sum*>(beta)),
+                                     operand(static_cast<const T*>(p.a), p.a_distance, p.a_form, p.a_stride,
+                                             reinterpret_cast<const T* const*>(p.a_list)),
+                                     operand(static_cast<const T*>(p.b), p.b_distance, p.b_form, p.b_stride,
+                                             reinterpret_cast<const T* const*>(p.b_list)),
+                                     plain(static_cast<Result*>(p.c), p.c_distance, p.c_stride,
+                                           reinterpret_cast<Result* const*>(p.c_list)),
+                                     triangle::all, end},
+      batches);
 }
 
 // Of matrices a and b of one type. `has_half_factors`: alpha and beta are halves.
