@@ -1,13 +1,16 @@
 // A verb of a program as CLI11 sees it: its options, and what it does with them. Each is a file of verbs/.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "harness/front/run/build_targets.hpp"
 #include "harness/front/selection/parameters.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace lab::front {
 
