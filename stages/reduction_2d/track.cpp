@@ -104,6 +104,9 @@ void add_large(case_list& list) {
   list.add(1, 10'000'019, 0, pattern::random, true);
   list.add(10'000'019, 1, 0, pattern::random, true);
   list.add(5'000'011, 3, 5, pattern::random, true);
+  // So high and narrow that sums of columns are added up twice; vectors, and rows at every alignment.
+  list.add(200'003, 99, 100, pattern::random, true);
+  list.add(200'003, 99, 101, pattern::random, true);
   // Indices beyond 32 bits.
   list.add(70'001, 61'357, 61'360, pattern::random, true);
 }
