@@ -238,6 +238,163 @@ int main() {
 }
 )cuda";
 
+// What CUB orders, exchanges and compares in a block and in a warp: how many results are wrong.
+constexpr const char* items = R"cuda(
+#include <cub/cub.cuh>
+#include <cuda_fp16.h>
+#include <cstdio>
+constexpr int threads = 64, items = 3, all = threads * items;
+using Exchange = cub::BlockExchange<int, threads, items>;
+using Radix = cub::BlockRadixSort<unsigned, threads, items, int>;
+using Floats = cub::BlockRadixSort<float, threads, items>;
+using Merge = cub::BlockMergeSort<int, threads, items>;
+using Pairs = cub::BlockMergeSort<int, threads, items, char>;
+using Heads = cub::BlockDiscontinuity<int, threads>;
+using Left = cub::BlockAdjacentDifference<int, threads>;
+using Shuffle = cub::BlockShuffle<int, threads>;
+using Bins = cub::BlockHistogram<unsigned char, threads, items, 16, cub::BLOCK_HISTO_ATOMIC>;
+using Scan = cub::BlockScan<int, threads>;
+__device__ int wrong;
+#define SAME(a, b) do { if ((a) != (b)) { atomicAdd(&wrong, 1); printf("%d: thread %d: %g, not %g\n", __LINE__, threadIdx.x, (double)(a), (double)(b)); } } while (0)
+struct differ { __device__ bool operator()(int a, int b) const { return a != b; } };
+struct by_index { __device__ bool operator()(const int& a, const int& b, int i) const { return i % 5 == 0 || b < a; } };
+struct minus { __device__ int operator()(const int& a, const int& b) const { return a - b; } };
+struct greater { __device__ bool operator()(const int& a, const int& b) const { return a > b; } };
+__host__ __device__ inline unsigned key(int i) { return (i * 2654435761u) ^ (i << 7); }
+__global__ void block() {
+  __shared__ union { Exchange::TempStorage exchange; Radix::TempStorage radix; Floats::TempStorage floats; Merge::TempStorage merge; Pairs::TempStorage pairs;
+    Heads::TempStorage heads; Left::TempStorage left; Shuffle::TempStorage shuffle; Bins::TempStorage bins; Scan::TempStorage scan; } room;
+  const int t = threadIdx.x, first = t * items;
+  int a[items], b[items], c[items];
+  for (int i = 0; i < items; ++i) a[i] = first + i;
+  Exchange(room.exchange).BlockedToWarpStriped(a, b);
+  for (int i = 0; i < items; ++i) SAME(b[i], t / 32 * 32 * items + t % 32 + i * 32);
+  __syncthreads();
+  Exchange(room.exchange).WarpStripedToBlocked(b);
+  for (int i = 0; i < items; ++i) { SAME(b[i], a[i]); c[i] = first + i == 7 ? -1 : all - 1 - (first + i); }
+  __syncthreads();
+  Exchange(room.exchange).ScatterToStripedGuarded(a, b, c);
+  for (int i = 0; i < items; ++i) { const int at = t + i * threads; if (at != all - 8) SAME(b[i], all - 1 - at); }
+  __syncthreads();
+  // Some bits alone: 8 to 11, of which equal ones keep their order.
+  unsigned keys[items];
+  for (int i = 0; i < items; ++i) { keys[i] = key(first + i); b[i] = first + i; }
+  Radix(room.radix).Sort(keys, b, 8, 12);
+  for (int i = 0; i < items; ++i) {
+    int rank = 0;
+    const unsigned own = key(b[i]) >> 8 & 15;
+    for (int k = 0; k < all; ++k) { const unsigned other = key(k) >> 8 & 15; rank += other < own || (other == own && k < b[i]); }
+    SAME(rank, first + i); SAME(keys[i], key(b[i]));
+  }
+  __syncthreads();
+  float f[items];
+  for (int i = 0; i < items; ++i) f[i] = first + i == 5 ? __int_as_float(0x7fc00000) : first + i == 9 ? -INFINITY : (float)((first + i) * 37 % all) - 80.5f;
+  Floats(room.floats).SortDescendingBlockedToStriped(f);
+  if (t == 0) SAME(f[0] != f[0], 1);
+  if (t == threads - 1) SAME(f[items - 1], -INFINITY);
+  if (t == 1) SAME(f[0], (float)(all - 1) - 80.5f);
+  __syncthreads();
+  for (int i = 0; i < items; ++i) b[i] = (first + i) * 37 % all;
+  Merge(room.merge).Sort(b, greater());
+  for (int i = 0; i < items; ++i) SAME(b[i], all - 1 - (first + i));
+  __syncthreads();
+  char letters[items];
+  for (int i = 0; i < items; ++i) { b[i] = (first + i) % 4; letters[i] = first + i < 100 ? 'a' : 'b'; }
+  Pairs(room.pairs).StableSort(b, letters, [] __device__ (int x, int y) { return x < y; }, 101, 99);
+  for (int i = 0; i < items; ++i) { if (first + i < 101) { SAME(b[i], first + i < 26 ? 0 : (first + i - 1) / 25); if (first + i == 25) SAME(letters[i], 'b'); else SAME(letters[i], 'a'); } else SAME(b[i], 99); }
+  __syncthreads();
+  int heads[items], tails[items];
+  for (int i = 0; i < items; ++i) b[i] = (first + i) / 4;
+  Heads(room.heads).FlagHeads(heads, b, differ());
+  for (int i = 0; i < items; ++i) SAME(heads[i], (first + i) % 4 == 0);
+  __syncthreads();
+  Heads(room.heads).FlagHeadsAndTails(heads, 0, tails, all / 4 - 1, b, differ());
+  for (int i = 0; i < items; ++i) { SAME(heads[i], (first + i) % 4 == 0 && first + i > 0); SAME(tails[i], (first + i) % 4 == 3 && first + i < all - 1); }
+  __syncthreads();
+  Heads(room.heads).FlagTails(tails, b, by_index());
+  for (int i = 0; i < items; ++i) SAME(tails[i], first + i == all - 1 || (first + i + 1) % 5 == 0);
+  __syncthreads();
+  for (int i = 0; i < items; ++i) b[i] = (first + i) * (first + i);
+  Left(room.left).SubtractLeft(b, b, minus());
+  for (int i = 0; i < items; ++i) SAME(b[i], first + i == 0 ? 0 : 2 * (first + i) - 1);
+  __syncthreads();
+  for (int i = 0; i < items; ++i) b[i] = (first + i) * (first + i);
+  Left(room.left).SubtractLeftPartialTile(b, c, minus(), 10, -1);
+  for (int i = 0; i < items; ++i) SAME(c[i], first + i >= 10 ? b[i] : first + i == 0 ? 1 : 2 * (first + i) - 1);
+#ifndef AT_ONCE
+  __syncthreads();
+#endif
+  Left(room.left).SubtractRightPartialTile(b, c, minus(), 10);
+  for (int i = 0; i < items; ++i) SAME(c[i], first + i >= 9 ? b[i] : -2 * (first + i) - 1);
+  __syncthreads();
+  Left(room.left).SubtractRight(b, c, minus(), all * all);
+  for (int i = 0; i < items; ++i) SAME(c[i], -2 * (first + i) - 1);
+  __syncthreads();
+  int other = -7;
+  Shuffle(room.shuffle).Offset(t, other, -2);
+  SAME(other, t < 2 ? -7 : t - 2);
+  __syncthreads();
+  Shuffle(room.shuffle).Rotate(t, other, 3);
+  SAME(other, (t + 3) % threads);
+  __syncthreads();
+  b[0] = c[0] = -1;
+  Shuffle(room.shuffle).Up(a, b, other);
+  for (int i = 0; i < items; ++i) SAME(b[i], first + i - 1);
+  SAME(other, all - 1);
+  __syncthreads();
+  c[items - 1] = all;
+  Shuffle(room.shuffle).Down(a, c);
+  for (int i = 0; i < items; ++i) SAME(c[i], first + i + 1);
+  __syncthreads();
+  __shared__ unsigned counts[16];
+  unsigned char small[items];
+  for (int i = 0; i < items; ++i) small[i] = (first + i) % 13;
+  Bins(room.bins).Histogram(small, counts);
+  __syncthreads();
+  if (t < 16) SAME(counts[t], t >= 13 ? 0u : (all - t + 12u) / 13);
+  __syncthreads();
+  Scan(room.scan).InclusiveScan(a, b, 1000, cub::Sum());
+  for (int i = 0; i < items; ++i) SAME(b[i], 1000 + (first + i) * (first + i + 1) / 2);
+  __syncthreads();
+  Scan(room.scan).ExclusiveScan(a, b, cub::Max(), other);
+  for (int i = 0; i < items; ++i) if (first + i > 0) SAME(b[i], first + i - 1);
+  SAME(other, all - 1);
+}
+__global__ void warps() {
+  using Exchange = cub::WarpExchange<int, 2, 16>;
+  using Sort = cub::WarpMergeSort<int, 2, 16>;
+  __shared__ Exchange::TempStorage exchange[4];
+  __shared__ Sort::TempStorage sort[4];
+  __shared__ cub::WarpReduce<int>::TempStorage reduce[2];
+  __shared__ cub::WarpScan<int>::TempStorage scan[2];
+  const int t = threadIdx.x, lane = t % 32, part = t % 16;
+  int a[2] = {2 * part, 2 * part + 1};
+  Exchange(exchange[t / 16]).BlockedToStriped(a, a);
+  SAME(a[0], part); SAME(a[1], part + 16);
+  Sort(sort[t / 16]).Sort(a, greater());
+  SAME(a[0], 31 - 2 * part); SAME(a[1], 30 - 2 * part);
+  const int head = cub::WarpReduce<int>(reduce[t / 32]).HeadSegmentedSum(lane, lane % 5 == 0);
+  if (lane % 5 == 0) SAME(head, lane == 30 ? 61 : 5 * lane + 10);
+  const int tail = cub::WarpReduce<int>(reduce[t / 32]).TailSegmentedReduce(lane, lane % 5 == 0, cub::Max());
+  if (lane % 5 == 1) SAME(tail, lane == 31 ? 31 : lane + 4);
+  int before, whole;
+  cub::WarpScan<int>(scan[t / 32]).ExclusiveScan(lane * 3, before, cub::Max(), whole);
+  if (lane > 0) SAME(before, 3 * lane - 3);
+  SAME(whole, 93);
+  int inclusive;
+  cub::WarpScan<int>(scan[t / 32]).Scan(1, inclusive, before, cub::Sum());
+  SAME(inclusive, lane + 1); if (lane > 0) SAME(before, lane);
+  SAME(cub::WarpScan<int>(scan[t / 32]).Broadcast(lane, 9), 9);
+}
+int main() {
+  block<<<2, threads>>>();
+  warps<<<1, 64>>>();
+  const int failed = cudaDeviceSynchronize();
+  int found; cudaMemcpyFromSymbol(&found, wrong, 4);
+  printf("%d %d\n", failed, found);
+}
+)cuda";
+
 }  // namespace
 
 TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses what it refuses") {
@@ -270,6 +427,16 @@ TEST_CASE("cuBLAS gives the results of the library, on either side, and refuses 
   // A fault within the library is one of the call.
   expect(emulate({source, "--", "too far"}), 9,
          {"fault: ", "blas.cu:85: in a library's kernel, ", "reads 4 bytes at "});
+}
+
+TEST_CASE("CUB's sorts, exchanges, neighbours and histograms of a block, and its parts of a warp") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "items.cu").string();
+  lab::test::put(source, items);
+  expect(emulate({source}), 0, {"0 0\n"});
+  if (LAB_WITH_OBSERVED) expect(emulate({"--observe", source}), 0, {"0 0\n"});
+  expect(emulate({"-DAT_ONCE", source}), 1,
+         {" uses a TempStorage that the collective at ", "items.cu:81 has used, "});
 }
 
 TEST_CASE("CUB's scans behind a prefix and its algorithms, 16-bit words and complex numbers") {

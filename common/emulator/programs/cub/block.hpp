@@ -6,6 +6,7 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <type_traits>
 
@@ -163,6 +164,32 @@ class BlockScan {
   void ExclusiveScan(const In& in, Out& out, T first, Combine combine, place where = place::here()) {
     T whole;
     ExclusiveScan(in, out, first, combine, whole, where);
+  }
+  // From a first value on; and from none, so that the block's first result means nothing.
+  template <class In, class Out, class Combine>
+  requires std::is_invocable_r_v<T, Combine&, T, T>
+  void InclusiveScan(const In& in, Out& out, T first, Combine combine, place where = place::here()) {
+    auto begin = [&](T) { return first; };
+    scan_behind(in, out, combine, begin, true, where);
+  }
+  template <class In, class Out, class Combine>
+  requires std::is_invocable_r_v<T, Combine&, T, T>
+  void ExclusiveScan(const In& in, Out& out, Combine combine, place where = place::here()) {
+    T whole;
+    ExclusiveScan(in, out, combine, whole, where);
+  }
+  template <class In, class Out, class Combine>
+  requires std::is_invocable_r_v<T, Combine&, T, T>
+  void ExclusiveScan(const In& in, Out& out, Combine combine, T& whole, place where = place::here()) {
+    std::remove_const_t<In> all;
+    InclusiveScan(in, all, combine, whole, where);
+    const unsigned thread = thread_of_block();
+    if constexpr (std::is_array_v<In>) {
+      for (std::size_t i = std::extent_v<In>; --i > 0;) out[i] = all[i - 1];
+      if (thread > 0) out[0] = values_[thread - 1];
+    } else {
+      if (thread > 0) out = values_[thread - 1];
+    }
   }
   template <class In, class Out>
   void InclusiveSum(const In& in, Out& out, place where = place::here()) {
@@ -333,58 +360,6 @@ class BlockStore {
   TempStorage* storage_ = nullptr;
 };
 
-// Items that lie blocked, thread by thread, and striped, one of each thread in turn.
-template <class T, int SizeX, int Items, bool = false, int SizeY = 1, int SizeZ = 1, int = 0>
-class BlockExchange {
-  static constexpr int threads = SizeX * SizeY * SizeZ;
-
- public:
-  using TempStorage = shared_values<T, threads * Items>;
-  BlockExchange() : BlockExchange(storage_of_its_own<TempStorage>()) {}
-  explicit BlockExchange(TempStorage& storage) : storage_(storage), values_(storage.values()) {}
-
-  template <class Out>
-  void BlockedToStriped(const T (&in)[Items], Out (&out)[Items], place where = place::here()) {
-    exchange(in, out, blocked, striped, where);
-  }
-  template <class Out>
-  void StripedToBlocked(const T (&in)[Items], Out (&out)[Items], place where = place::here()) {
-    exchange(in, out, striped, blocked, where);
-  }
-  void BlockedToStriped(T (&items)[Items], place where = place::here()) {
-    exchange(items, items, blocked, striped, where);
-  }
-  void StripedToBlocked(T (&items)[Items], place where = place::here()) {
-    exchange(items, items, striped, blocked, where);
-  }
-  // Item i goes to position ranks[i].
-  template <class Out, class Rank>
-  void ScatterToBlocked(const T (&in)[Items], Out (&out)[Items], Rank (&ranks)[Items],
-                        place where = place::here()) {
-    exchange(
-        in, out, [&](int i) { return static_cast<int>(ranks[i]); }, blocked, where);
-  }
-  template <class Out, class Rank>
-  void ScatterToStriped(const T (&in)[Items], Out (&out)[Items], Rank (&ranks)[Items],
-                        place where = place::here()) {
-    exchange(
-        in, out, [&](int i) { return static_cast<int>(ranks[i]); }, striped, where);
-  }
-
- private:
-  static int blocked(int i) { return static_cast<int>(thread_of_block()) * Items + i; }
-  static int striped(int i) { return static_cast<int>(thread_of_block()) + i * threads; }
-  template <class Out, class Put, class Take>
-  void exchange(const T (&in)[Items], Out (&out)[Items], Put put, Take take, place where) {
-    const lab::emulator::collective_use use(storage_.use, false, where);
-    for (int i = 0; i < Items; ++i) values_[put(i)] = in[i];
-    lab::emulator::wait_at_barrier(false, where);
-    for (int i = 0; i < Items; ++i) out[i] = values_[take(i)];
-  }
-  TempStorage& storage_;
-  T* values_;
-};
-
 template <class T, class Out, int Items>
 void StoreDirectBlocked(int thread, Out to, T (&items)[Items]) {
   for (int i = 0; i < Items; ++i) to[thread * Items + i] = items[i];
@@ -401,63 +376,6 @@ template <int Threads, class T, class In, int Items>
 void LoadDirectStriped(int thread, In from, T (&items)[Items]) {
   for (int i = 0; i < Items; ++i) items[i] = from[thread + i * Threads];
 }
-
-template <class Key, int SizeX, int Items, class Value = NullType, int = 4, bool = true,
-          BlockScanAlgorithm = BLOCK_SCAN_WARP_SCANS, int = 0, int SizeY = 1, int SizeZ = 1>
-class BlockRadixSort {
-  static constexpr int count = SizeX * SizeY * SizeZ * Items;
-  struct element {
-    Key key;
-    [[no_unique_address]] Value
-        value;  // none takes no room, which would be read though nobody has written it
-  };
-
- public:
-  using TempStorage = shared_values<element, count>;
-  BlockRadixSort() : BlockRadixSort(storage_of_its_own<TempStorage>()) {}
-  explicit BlockRadixSort(TempStorage& storage) : storage_(storage), elements_(storage.values()) {}
-  void Sort(Key (&keys)[Items], int = 0, int = 0, place where = place::here()) {
-    Value values[Items];
-    sort(keys, values, false, false, where);
-  }
-  void SortDescending(Key (&keys)[Items], int = 0, int = 0, place where = place::here()) {
-    Value values[Items];
-    sort(keys, values, true, false, where);
-  }
-  void SortBlockedToStriped(Key (&keys)[Items], int = 0, int = 0, place where = place::here()) {
-    Value values[Items];
-    sort(keys, values, false, true, where);
-  }
-  template <class V>
-  void Sort(Key (&keys)[Items], V (&values)[Items], int = 0, int = 0, place where = place::here()) {
-    sort(keys, values, false, false, where);
-  }
-  template <class V>
-  void SortDescending(Key (&keys)[Items], V (&values)[Items], int = 0, int = 0, place where = place::here()) {
-    sort(keys, values, true, false, where);
-  }
-
- private:
-  void sort(Key (&keys)[Items], Value (&values)[Items], bool down, bool striped, place where) {
-    const lab::emulator::collective_use use(storage_.use, false, where);
-    const int thread = static_cast<int>(thread_of_block());
-    for (int i = 0; i < Items; ++i) elements_[thread * Items + i] = {keys[i], values[i]};
-    lab::emulator::wait_at_barrier(false, where);
-    if (thread == 0) {
-      std::stable_sort(elements_, elements_ + count, [down](const element& a, const element& b) {
-        return down ? b.key < a.key : a.key < b.key;
-      });
-    }
-    lab::emulator::wait_at_barrier(false, where);
-    for (int i = 0; i < Items; ++i) {
-      const element& mine = elements_[striped ? thread + i * SizeX * SizeY * SizeZ : thread * Items + i];
-      keys[i] = mine.key;
-      values[i] = mine.value;
-    }
-  }
-  TempStorage& storage_;
-  element* elements_;
-};
 
 // ---- a warp
 
@@ -483,6 +401,28 @@ class WarpReduce {
   }
   T Sum(T value, place where = place::here()) { return Reduce(value, cub::Sum(), where); }
   T Sum(T value, int count, place where = place::here()) { return Reduce(value, cub::Sum(), count, where); }
+  // The lanes fall into segments, of which each begins at a flag, or ends at one: the first lane of each has
+  // its result.
+  template <class Flag, class Combine>
+  T HeadSegmentedReduce(T value, Flag flag, Combine combine, place where = place::here()) {
+    const cooperative_groups::thread_block_tile<Threads> tile;
+    const unsigned behind = tile.ballot(flag != 0, where) & ~((2u << tile.thread_rank()) - 1);
+    return Reduce(value, combine, behind == 0 ? Threads : std::countr_zero(behind), where);
+  }
+  template <class Flag, class Combine>
+  T TailSegmentedReduce(T value, Flag flag, Combine combine, place where = place::here()) {
+    const cooperative_groups::thread_block_tile<Threads> tile;
+    const unsigned from_here = tile.ballot(flag != 0, where) & ~((1u << tile.thread_rank()) - 1);
+    return Reduce(value, combine, from_here == 0 ? Threads : std::countr_zero(from_here) + 1, where);
+  }
+  template <class Flag>
+  T HeadSegmentedSum(T value, Flag flag, place where = place::here()) {
+    return HeadSegmentedReduce(value, flag, cub::Sum(), where);
+  }
+  template <class Flag>
+  T TailSegmentedSum(T value, Flag flag, place where = place::here()) {
+    return TailSegmentedReduce(value, flag, cub::Sum(), where);
+  }
 };
 
 template <class T, int Threads = 32, int = 0>
@@ -522,6 +462,28 @@ class WarpScan {
     InclusiveScan(value, all, cub::Sum(), whole, where);
     const T before = tile().shfl_up(all, 1, where);
     result = tile().thread_rank() == 0 ? T{} : before;
+  }
+  // From none, so that the first lane's result means nothing.
+  template <class Combine>
+  requires std::is_invocable_r_v<T, Combine&, T, T>
+  void ExclusiveScan(T value, T& result, Combine combine, place where = place::here()) {
+    T all;
+    Scan(value, all, result, combine, where);
+  }
+  template <class Combine>
+  requires std::is_invocable_r_v<T, Combine&, T, T>
+  void ExclusiveScan(T value, T& result, Combine combine, T& whole, place where = place::here()) {
+    T all;
+    Scan(value, all, result, combine, where);
+    whole = tile().shfl(all, Threads - 1, where);
+  }
+  template <class Combine>
+  void Scan(T value, T& inclusive, T& exclusive, Combine combine, place where = place::here()) {
+    InclusiveScan(value, inclusive, combine, where);
+    exclusive = tile().shfl_up(inclusive, 1, where);
+  }
+  T Broadcast(T value, unsigned lane, place where = place::here()) {
+    return tile().shfl(value, static_cast<int>(lane), where);
   }
 };
 

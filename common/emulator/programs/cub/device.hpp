@@ -208,27 +208,6 @@ struct DeviceRadixSort {
   }
 
  private:
-  // Whole numbers are compared by the bits [begin, end) of what the radix sort sees, others as they are.
-  struct by_bits {
-    int begin, end;
-    bool down;
-    template <class Key>
-    bool operator()(const Key& a, const Key& b) const {
-      const auto& first = down ? b : a;
-      const auto& second = down ? a : b;
-      if constexpr (std::is_integral_v<Key>) {
-        const auto some_bits = [this](Key key) {
-          auto bits = static_cast<unsigned long long>(static_cast<std::make_unsigned_t<Key>>(key));
-          if (std::is_signed_v<Key>) bits ^= 1ull << (sizeof(Key) * 8 - 1);
-          bits >>= begin;
-          return end - begin >= 64 ? bits : bits & ((1ull << (end - begin)) - 1);
-        };
-        return some_bits(first) < some_bits(second);
-      } else {
-        return first < second;
-      }
-    }
-  };
   template <class Key>
   static cudaError_t keys(void* temporary, std::size_t& bytes, const Key* in, Key* out, std::ptrdiff_t count,
                           by_bits less) {

@@ -3,13 +3,16 @@
 
 // CUB's own headers include these, so programs use what they declare.
 #include <atomic>
+#include <bit>
 #include <cassert>
 #include <cfloat>
+#include <cstring>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <mutex>
 #include <set>
+#include <type_traits>
 
 namespace cub {
 
@@ -45,6 +48,39 @@ struct ArgMin {
   template <class Pair>
   Pair operator()(const Pair& a, const Pair& b) const {
     return b.value < a.value || (!(a.value < b.value) && b.key < a.key) ? b : a;
+  }
+};
+
+// The order of a radix sort: by the bits [begin, end) of keys, so turned that they are in order as whole
+// numbers without a sign. Of floating-point numbers (of whatever width) -0 is +0, and NaN comes after
+// everything, or before if negative.
+struct by_bits {
+  int begin, end;
+  bool down;
+  template <class Key>
+  bool operator()(const Key& a, const Key& b) const {
+    const Key &first = down ? b : a, &second = down ? a : b;
+    if constexpr (sizeof(Key) <= 8 && std::has_single_bit(sizeof(Key)) && std::is_trivially_copyable_v<Key>) {
+      return bits_of(first) < bits_of(second);
+    } else {
+      return first < second;
+    }
+  }
+
+ private:
+  template <class Key>
+  [[nodiscard]] unsigned long long bits_of(Key key) const {
+    constexpr unsigned long long sign = 1ull << (sizeof(Key) * 8 - 1);
+    unsigned long long bits = 0;
+    std::memcpy(&bits, &key, sizeof key);
+    if constexpr (!std::is_integral_v<Key>) {
+      if (bits == sign) bits = 0;
+      bits ^= (bits & sign) != 0 ? 2 * sign - 1 : sign;
+    } else if (std::is_signed_v<Key>) {
+      bits ^= sign;
+    }
+    bits >>= begin;
+    return end - begin >= 64 ? bits : bits & ((1ull << (end - begin)) - 1);
   }
 };
 
