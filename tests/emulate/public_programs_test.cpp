@@ -303,6 +303,53 @@ int main(int count, char**) {
 }
 )cuda";
 
+// Shifts and comparisons among the template arguments of launches; functions that call each other and are
+// inlined by force; a lane that has left, whose value is not used; and what headers of libraries bring along.
+constexpr const char* launches_of_templates = R"cuda(
+#include <cub/cub.cuh>
+#include <cublasLt.h>
+#include <curand_kernel.h>
+#include <cstdio>
+template <int M, int L = 0> __global__ void k() { printf(" %d,%d", M, L); }
+template <class T, int N> void launch() {
+  k<(N << 2)><<<1, 1>>>(); k<N << 1><<<1 << (N >> 1), 1 << (N >> 2)>>>(); k<sizeof(T) < 8><<<1, 1>>>();
+}
+template <class T> struct of { template <int A> static constexpr int twice = 2 * A; };
+__device__ __forceinline__ int odd(int n);
+__device__ __forceinline__ int even(int n) { return n == 0 ? 1 : odd(n - 1); }
+__device__ __forceinline__ int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+__device__ __forceinline__ int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
+__global__ void calls(int n) { printf(" %d %d", factorial(n), even(n)); }
+__global__ void half_warp(float* out) {  // 16 x 16: the warp's other half leaves
+  float v = threadIdx.x;
+  if (threadIdx.y != 0) return;
+  for (int o = 8; o > 0; o /= 2) v += __shfl_down_sync(0xffffffff, v, o);
+#ifdef USED
+  if (threadIdx.x == 8) *out = v;
+#else
+  if (threadIdx.x == 0) *out = v;
+#endif
+}
+__global__ void bits() {
+  using key = cub::Traits<float>;
+  printf(" %x %x", key::TwiddleIn(__float_as_uint(-1.f)), key::TwiddleOut(key::TwiddleIn(0x3f800000u)));
+}
+int main() {
+  k<(1 << 2)><<<1, 1>>>(); k<(8 >> 1)><<<1, 1>>>(); k<3, ((1 << 2) - 1)><<<1, 1>>>(); k<3, 1 << 2><<<1, 1>>>();
+  k<(3 > 2 ? 1 << 3 : 2)><<<1, 1>>>(); k<(8 >> 1), (2 < 1)><<<1, 1>>>(); k< 1<<3 ><<<1, 1>>>();
+  k<sizeof(int) < 8><<<1, 1>>>(); k<sizeof(int) <= 8 ? 1 : 2><<<1, 1>>>(); k<of<float>::twice<7>><<<1, 1>>>();
+  auto p = k<(1 << 3)>; p<<<1, 1>>>(); (k<(1 << 3)>)<<<1, 1>>>();
+  launch<int, 2>();
+  calls<<<1, 1>>>(6); bits<<<1, 1>>>();
+  float* sum; cudaMallocManaged(&sum, 4);
+  half_warp<<<1, dim3(16, 16)>>>(sum);
+  printf(" %s", cudaGetErrorString(cudaDeviceSynchronize())); printf(" %g", *sum);
+  curandGenerator_t g; cublasLtMatmulDescOpaque_t op; cublasLtMatrixLayoutOpaque_t a; cublasLtMatmulPreferenceOpaque_t most;
+  printf(" %d\n", curandCreateGenerator(&g, CURAND_RNG_PSEUDO_DEFAULT) | cublasLtMatmulDescInit(&op, CUBLAS_COMPUTE_32F, CUDA_R_32F) |
+                  cublasLtMatrixLayoutInit(&a, CUDA_R_32F, 16, 16, 16) | cublasLtMatmulPreferenceInit(&most));
+}
+)cuda";
+
 }  // namespace
 
 TEST_CASE("global objects of a program use the runtime before main and behind it") {
@@ -342,6 +389,20 @@ TEST_CASE("a launch finds what anybody has written since the last one, and is to
          {"1 2 3 4 4 5 set 6 0 6 8 33167 2 ", "no error", "launches were not computed again"});
   const auto recalled = nlohmann::json::parse(lab::test::get(json)).at("recalled_launches").get<int>();
   CHECK(recalled >= 395);
+}
+
+TEST_CASE("shifts in template arguments, inlined calls of each other, and a lane that has left") {
+  const lab::test::temporary_directory directory;
+  const std::string source = (directory / "launches.cu").string();
+  lab::test::put(source, launches_of_templates);
+  const std::string printed =
+      " 4,0 4,0 3,3 3,4 8,0 4,0 8,0 1,0 1,0 14,0 8,0 8,0 8,0 4,0 4,0 1,0 720 1 407fffff 3f800000 no error";
+  const std::string warned = "reads lane 16 in __shfl_down_sync, which has left the kernel";
+  expect(emulate({source}), 0, {printed + " 120 0\n", "warning: ", "launches.cu:19: ", warned});
+  if (LAB_WITH_OBSERVED) expect(emulate({"--observe", source}), 0, {printed + " 120 0\n", warned});
+  // Used, it is a value that nobody can take for one.
+  const outcome used = emulate({"-DUSED", source});
+  expect(used, 0, {"no error -", warned});
 }
 
 TEST_CASE("what nvcc lets pass runs, and a call that is wrong is told with its line") {

@@ -52,11 +52,11 @@ std::int64_t now_ns() {
 }
 
 // Whether no block of the kernel has come here before.
-bool is_first_uneven_barrier(const void* kernel) {
+bool is_first_warning(const void* kernel, std::string_view of) {
   static std::mutex mutex;
-  static std::set<const void*> kernels;
+  static std::set<std::pair<const void*, std::string_view>> given;
   const std::lock_guard lock(mutex);
-  return kernels.insert(kernel).second;
+  return given.insert({kernel, of}).second;
 }
 
 }  // namespace
@@ -561,9 +561,14 @@ bool block_runner::complete_collective(const collective_call& call, unsigned exi
   }
   if (call.kind == collective::shuffle) {
     if (auto wrong = read_from_nobody(arrived)) {
-      failure_ = std::move(wrong);
-      stopping_ = true;
-      return false;
+      // A program may leave the value unused, as a GPU's programs do; a stage is told not to count on that.
+      if (!launch_->is_program) {
+        failure_ = std::move(wrong);
+        stopping_ = true;
+        return false;
+      }
+      if (is_first_warning(launch_->call.kernel, "a lane that is not there"))
+        add_diagnostic("warning: " + *wrong);
     }
   }
 
@@ -581,7 +586,8 @@ bool block_runner::complete_collective(const collective_call& call, unsigned exi
     std::uint64_t value = 0;
     if (call.kind == collective::shuffle) {
       const unsigned source = self.call->source_lane;
-      // A lane outside the mask gives an undefined value, which partial reductions receive and never use.
+      // A lane outside the mask, or one that is not there, gives an undefined value, which partial reductions
+      // receive and never use.
       value = arrived >> source & 1 ? lane(source).call->value : 0xcdcdcdcdcdcdcdcdu;
     } else if (call.kind == collective::ballot) {
       value = votes;
@@ -696,7 +702,7 @@ bool block_runner::pass_barrier() {
   if (!all_of_them) {
     if (active_observer) {
       active_observer->barrier_without_all(describe_uneven_barrier());
-    } else if (is_first_uneven_barrier(launch_->call.kernel)) {
+    } else if (is_first_warning(launch_->call.kernel, "a barrier")) {
       add_diagnostic("warning: " + describe_uneven_barrier());
     }
   }

@@ -844,6 +844,8 @@ class rewriter {
       launches_by_address_ = true;
       return drop_cast(at);
     }
+    // nvcc inlines what it can of functions that call each other.
+    if (lets_pass_ && text == "always_inline") return replace(at, "unused");
     // nvcc lets a program define the constant that it has built in.
     if (text == "warpSize" && is(at + 1, "=") && is_of_file_[at]) return replace(at, "lab_warp_size");
     // CUDA's cudaError is an enumeration's tag, beside which a function may have the name.
@@ -1666,7 +1668,8 @@ class rewriter {
     std::string kernel;
     const std::size_t begin = tokens_[first].offset, end = tokens_[at].offset;
     for (std::size_t token_number = first; token_number < at; ++token_number) {
-      if (!kernel.empty()) kernel += ' ';
+      // What touches stays so: a shift is two brackets.
+      if (token_number > first && end_of(token_number - 1) != tokens_[token_number].offset) kernel += ' ';
       kernel += tokens_[token_number].text;
     }
     replace_bytes(begin, end, std::string(chevron_launch) + newlines(begin, end));
@@ -1722,13 +1725,21 @@ class rewriter {
     return words.contains(tokens_[at].text);
   }
 
+  // Whether this `<` compares or shifts: in front of template arguments stands a name.
+  [[nodiscard]] bool is_operator(std::size_t at) const {
+    const auto touches = [&](std::size_t next, std::string_view text) {
+      return is(next, text) && end_of(next - 1) == tokens_[next].offset;
+    };
+    return at == 0 || !is_identifier(at - 1) || touches(at + 1, "=") || touches(at + 1, "<");
+  }
+
   // The `<` of the template arguments that end at `at`.
   [[nodiscard]] std::size_t opening_angle(std::size_t at) const {
     int depth = 0;
     for (;; --at) {
       const std::string_view text = tokens_[at].text;
       if (text == ">") ++depth;
-      if (text == "<" && --depth == 0) return at;
+      if (text == "<" && !is_operator(at) && --depth == 0) return at;
       if (text == ";" || text == "{") return no_token;
       if (text == ")" || text == "]" || text == "}") {
         if (partner_[at] == no_token) return no_token;

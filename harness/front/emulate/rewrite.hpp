@@ -62,7 +62,7 @@ struct rewritten_source {
 // Never fails: what it does not understand it leaves for the compiler.
 // `launches_by_address`: another file of the program launches kernels by their addresses.
 // With `lets_pass` also what nvcc compiles in device code and C++ refuses: for a program that the compiler
-// has refused, since a few words may be read wrongly.
+// has refused, since a few words may be read wrongly, and no function is inlined by force.
 [[nodiscard]] rewritten_source rewrite_cuda(std::string_view preprocessed, bool launches_by_address = false,
                                             bool lets_pass = false);
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -51,9 +52,32 @@ struct ArgMin {
   }
 };
 
-// The order of a radix sort: by the bits [begin, end) of keys, so turned that they are in order as whole
-// numbers without a sign. Of floating-point numbers (of whatever width) -0 is +0, and NaN comes after
-// everything, or before if negative.
+// Keys as a radix sort sees them: so turned that they are in order as whole numbers without a sign.
+template <class Key>
+struct Traits {
+  using UnsignedBits = std::conditional_t<
+      sizeof(Key) == 1, unsigned char,
+      std::conditional_t<sizeof(Key) == 2, unsigned short,
+                         std::conditional_t<sizeof(Key) == 4, unsigned, unsigned long long>>>;
+  static constexpr UnsignedBits sign = static_cast<UnsignedBits>(1ull << (sizeof(Key) * 8 - 1));
+  static constexpr UnsignedBits TwiddleIn(UnsignedBits key) {
+    if constexpr (!std::is_integral_v<Key>)
+      return static_cast<UnsignedBits>((key & sign) != 0 ? ~key : key ^ sign);
+    return static_cast<UnsignedBits>(std::is_signed_v<Key> ? key ^ sign : key);
+  }
+  static constexpr UnsignedBits TwiddleOut(UnsignedBits key) {
+    if constexpr (!std::is_integral_v<Key>)
+      return static_cast<UnsignedBits>((key & sign) != 0 ? key ^ sign : ~key);
+    return TwiddleIn(key);
+  }
+  static Key Max() { return std::numeric_limits<Key>::max(); }
+  static Key Lowest() { return std::numeric_limits<Key>::lowest(); }
+};
+template <class Key>
+struct NumericTraits : Traits<Key> {};
+
+// The order of a radix sort: by the bits [begin, end). Of floating-point numbers (of whatever width) -0 is
+// +0, and NaN comes after everything, or before if negative.
 struct by_bits {
   int begin, end;
   bool down;
@@ -70,16 +94,10 @@ struct by_bits {
  private:
   template <class Key>
   [[nodiscard]] unsigned long long bits_of(Key key) const {
-    constexpr unsigned long long sign = 1ull << (sizeof(Key) * 8 - 1);
-    unsigned long long bits = 0;
-    std::memcpy(&bits, &key, sizeof key);
-    if constexpr (!std::is_integral_v<Key>) {
-      if (bits == sign) bits = 0;
-      bits ^= (bits & sign) != 0 ? 2 * sign - 1 : sign;
-    } else if (std::is_signed_v<Key>) {
-      bits ^= sign;
-    }
-    bits >>= begin;
+    typename Traits<Key>::UnsignedBits own;
+    std::memcpy(&own, &key, sizeof key);
+    if (!std::is_integral_v<Key> && own == Traits<Key>::sign) own = 0;
+    const unsigned long long bits = Traits<Key>::TwiddleIn(own) >> begin;
     return end - begin >= 64 ? bits : bits & ((1ull << (end - begin)) - 1);
   }
 };

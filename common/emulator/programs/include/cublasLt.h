@@ -69,11 +69,16 @@ inline cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
 inline cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
   return cublasDestroy(handle);
 }
-inline cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* description, cublasComputeType_t,
+inline cublasStatus_t cublasLtMatmulDescInit(cublasLtMatmulDesc_t description, cublasComputeType_t,
+                                             cudaDataType_t factors) {
+  *description = {};
+  description->factors = factors;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* description, cublasComputeType_t type,
                                                cudaDataType_t factors) {
   *description = new cublasLtMatmulDescOpaque_t;
-  (*description)->factors = factors;
-  return CUBLAS_STATUS_SUCCESS;
+  return cublasLtMatmulDescInit(*description, type, factors);
 }
 inline cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t description) {
   delete description;
@@ -100,11 +105,17 @@ inline cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t descri
   }
   return CUBLAS_STATUS_SUCCESS;
 }
+inline cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayout_t layout, cudaDataType_t type,
+                                               std::uint64_t rows, std::uint64_t columns,
+                                               std::int64_t leading) {
+  *layout = {type, rows, columns, leading};
+  return CUBLAS_STATUS_SUCCESS;
+}
 inline cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType_t type,
                                                  std::uint64_t rows, std::uint64_t columns,
                                                  std::int64_t leading) {
-  *layout = new cublasLtMatrixLayoutOpaque_t{type, rows, columns, leading};
-  return CUBLAS_STATUS_SUCCESS;
+  *layout = new cublasLtMatrixLayoutOpaque_t;
+  return cublasLtMatrixLayoutInit(*layout, type, rows, columns, leading);
 }
 inline cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
   delete layout;
@@ -121,6 +132,10 @@ inline cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t la
              *static_cast<const cublasLtOrder_t*>(value) != CUBLASLT_ORDER_COL) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t preference) {
+  *preference = {};
   return CUBLAS_STATUS_SUCCESS;
 }
 inline cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference) {

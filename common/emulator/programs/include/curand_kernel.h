@@ -96,3 +96,5 @@ inline unsigned curand_poisson(curandState* state, double mean) {
 inline void skipahead(unsigned long long count, curandState* state) {
   for (; count > 0; --count) curand(state);
 }
+
+#include <curand.h>  // as cuRAND's own does
