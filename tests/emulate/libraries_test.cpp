@@ -359,6 +359,16 @@ __global__ void block() {
   Scan(room.scan).ExclusiveScan(a, b, cub::Max(), other);
   for (int i = 0; i < items; ++i) if (first + i > 0) SAME(b[i], first + i - 1);
   SAME(other, all - 1);
+  __syncthreads();
+  Scan(room.scan).InclusiveScan(a, b, 1000, cub::Max(), other);
+  for (int i = 0; i < items; ++i) SAME(b[i], 1000);
+  SAME(other, all - 1);
+  __syncthreads();
+  const short narrow = t;
+  Scan(room.scan).ExclusiveScan(narrow, other, cub::Max());
+  if (t > 0) SAME(other, t - 1);
+  // Each has storage of its own.
+  Shuffle().Up(a, b); Heads().FlagHeads(heads, a, differ()); Left().SubtractLeft(a, b, minus());
 }
 __global__ void warps() {
   using Exchange = cub::WarpExchange<int, 2, 16>;
@@ -385,13 +395,32 @@ __global__ void warps() {
   cub::WarpScan<int>(scan[t / 32]).Scan(1, inclusive, before, cub::Sum());
   SAME(inclusive, lane + 1); if (lane > 0) SAME(before, lane);
   SAME(cub::WarpScan<int>(scan[t / 32]).Broadcast(lane, 9), 9);
+  cub::WarpScan<int>(scan[t / 32]).ExclusiveScan(lane, before, 7, cub::Sum(), whole);
+  SAME(before, 7 + lane * (lane - 1) / 2); SAME(whole, 496);
+  cub::WarpScan<int>(scan[t / 32]).InclusiveScan(lane, inclusive, 7, cub::Sum());
+  SAME(inclusive, 7 + lane * (lane + 1) / 2);
+  if (t < 16) Exchange(exchange[0]).StripedToBlocked(a, a);  // a part of a warp alone
+  __syncthreads();
+}
+__global__ void part_of_a_warp(int* counts) {
+  using Exchange = cub::WarpExchange<int, 2, 16>;
+  __shared__ Exchange::TempStorage storage;
+  int a[2] = {2 * (int)threadIdx.x, 2 * (int)threadIdx.x + 1};
+  if (threadIdx.x < 16) { Exchange(storage).BlockedToStriped(a, a); SAME(a[1], threadIdx.x + 16); }
+  __syncthreads();
+  using Bins = cub::BlockHistogram<unsigned char, 32, 2, 4, cub::BLOCK_HISTO_ATOMIC>;
+  unsigned char bins[2] = {1, 3};
+  Bins().Composite(bins, counts);  // of all blocks
 }
 int main() {
   block<<<2, threads>>>();
   warps<<<1, 64>>>();
+  int* counts; cudaMalloc(&counts, 16); cudaMemset(counts, 0, 16);
+  part_of_a_warp<<<500, 32>>>(counts);
+  int last; cudaMemcpy(&last, counts + 3, 4, cudaMemcpyDeviceToHost);
   const int failed = cudaDeviceSynchronize();
   int found; cudaMemcpyFromSymbol(&found, wrong, 4);
-  printf("%d %d\n", failed, found);
+  printf("%d %d %d\n", failed, found, last);
 }
 )cuda";
 
@@ -433,8 +462,8 @@ TEST_CASE("CUB's sorts, exchanges, neighbours and histograms of a block, and its
   const lab::test::temporary_directory directory;
   const std::string source = (directory / "items.cu").string();
   lab::test::put(source, items);
-  expect(emulate({source}), 0, {"0 0\n"});
-  if (LAB_WITH_OBSERVED) expect(emulate({"--observe", source}), 0, {"0 0\n"});
+  expect(emulate({source}), 0, {"0 0 16000\n"});
+  if (LAB_WITH_OBSERVED) expect(emulate({"--observe", source}), 0, {"0 0 16000\n"});
   expect(emulate({"-DAT_ONCE", source}), 1,
          {" uses a TempStorage that the collective at ", "items.cu:81 has used, "});
 }

@@ -338,6 +338,7 @@ int main() {
   k<(1 << 2)><<<1, 1>>>(); k<(8 >> 1)><<<1, 1>>>(); k<3, ((1 << 2) - 1)><<<1, 1>>>(); k<3, 1 << 2><<<1, 1>>>();
   k<(3 > 2 ? 1 << 3 : 2)><<<1, 1>>>(); k<(8 >> 1), (2 < 1)><<<1, 1>>>(); k< 1<<3 ><<<1, 1>>>();
   k<sizeof(int) < 8><<<1, 1>>>(); k<sizeof(int) <= 8 ? 1 : 2><<<1, 1>>>(); k<of<float>::twice<7>><<<1, 1>>>();
+  k<sizeof(int) >= 4><<<1, 1>>>();
   auto p = k<(1 << 3)>; p<<<1, 1>>>(); (k<(1 << 3)>)<<<1, 1>>>();
   launch<int, 2>();
   calls<<<1, 1>>>(6); bits<<<1, 1>>>();
@@ -396,7 +397,8 @@ TEST_CASE("shifts in template arguments, inlined calls of each other, and a lane
   const std::string source = (directory / "launches.cu").string();
   lab::test::put(source, launches_of_templates);
   const std::string printed =
-      " 4,0 4,0 3,3 3,4 8,0 4,0 8,0 1,0 1,0 14,0 8,0 8,0 8,0 4,0 4,0 1,0 720 1 407fffff 3f800000 no error";
+      " 4,0 4,0 3,3 3,4 8,0 4,0 8,0 1,0 1,0 14,0 1,0 8,0 8,0 8,0 4,0 4,0 1,0 720 1 407fffff 3f800000 no "
+      "error";
   const std::string warned = "reads lane 16 in __shfl_down_sync, which has left the kernel";
   expect(emulate({source}), 0, {printed + " 120 0\n", "warning: ", "launches.cu:19: ", warned});
   if (LAB_WITH_OBSERVED) expect(emulate({"--observe", source}), 0, {printed + " 120 0\n", warned});

@@ -476,7 +476,7 @@ collective_use::collective_use(storage_use& storage, bool is_of_warps, place whe
                          " has used, with no __syncthreads() between");
 }
 collective_use::~collective_use() {
-  if (is_one_warp()) wait_at_barrier(false, where_);
+  if (is_one_warp() && !is_of_warps_) wait_at_barrier(false, where_);
   storage_ = {barrier_epoch, where_, is_of_warps_};
 }
 

@@ -845,7 +845,7 @@ class rewriter {
       return drop_cast(at);
     }
     // nvcc inlines what it can of functions that call each other.
-    if (lets_pass_ && text == "always_inline") return replace(at, "unused");
+    if (lets_pass_ && text == "always_inline" && !tokens_[at].is_system) return replace(at, "unused");
     // nvcc lets a program define the constant that it has built in.
     if (text == "warpSize" && is(at + 1, "=") && is_of_file_[at]) return replace(at, "lab_warp_size");
     // CUDA's cudaError is an enumeration's tag, beside which a function may have the name.
@@ -1725,12 +1725,14 @@ class rewriter {
     return words.contains(tokens_[at].text);
   }
 
-  // Whether this `<` compares or shifts: in front of template arguments stands a name.
+  // Whether this `<` or `>` compares or shifts: in front of template arguments stands a name, or a lambda's
+  // [].
   [[nodiscard]] bool is_operator(std::size_t at) const {
-    const auto touches = [&](std::size_t next, std::string_view text) {
-      return is(next, text) && end_of(next - 1) == tokens_[next].offset;
+    const auto touches = [&](std::string_view text) {
+      return is(at + 1, text) && end_of(at) == tokens_[at + 1].offset;
     };
-    return at == 0 || !is_identifier(at - 1) || touches(at + 1, "=") || touches(at + 1, "<");
+    if (touches("=")) return true;
+    return is(at, "<") && (at == 0 || !(is_identifier(at - 1) || is(at - 1, "]")) || touches("<"));
   }
 
   // The `<` of the template arguments that end at `at`.
@@ -1738,7 +1740,7 @@ class rewriter {
     int depth = 0;
     for (;; --at) {
       const std::string_view text = tokens_[at].text;
-      if (text == ">") ++depth;
+      if (text == ">" && !is_operator(at)) ++depth;
       if (text == "<" && !is_operator(at) && --depth == 0) return at;
       if (text == ";" || text == "{") return no_token;
       if (text == ")" || text == "]" || text == "}") {

@@ -28,9 +28,9 @@ struct shared_values {
   T* values() { return reinterpret_cast<T*>(bytes); }
 };
 // A collective that is given no storage has some of its own, as in CUB.
-template <class Storage>
-Storage& storage_of_its_own() {
-  static thread_local Storage storage;
+template <class Collective>
+typename Collective::TempStorage& storage_of_its_own() {
+  static thread_local typename Collective::TempStorage storage;
   return storage;
 }
 struct NullType {};
@@ -67,7 +67,7 @@ class BlockReduce {
 
  public:
   using TempStorage = shared_values<T, threads>;
-  BlockReduce() : BlockReduce(storage_of_its_own<TempStorage>()) {}
+  BlockReduce() : BlockReduce(storage_of_its_own<BlockReduce>()) {}
   explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
 
   // The result is thread 0's; the others have their own value.
@@ -110,7 +110,7 @@ class BlockScan {
 
  public:
   using TempStorage = shared_values<T, threads + 1>;
-  BlockScan() : BlockScan(storage_of_its_own<TempStorage>()) {}
+  BlockScan() : BlockScan(storage_of_its_own<BlockScan>()) {}
   explicit BlockScan(TempStorage& storage) : storage_(storage), values_(storage.values()) {}
 
   template <class Combine>
@@ -169,8 +169,17 @@ class BlockScan {
   template <class In, class Out, class Combine>
   requires std::is_invocable_r_v<T, Combine&, T, T>
   void InclusiveScan(const In& in, Out& out, T first, Combine combine, place where = place::here()) {
+    T whole;
+    InclusiveScan(in, out, first, combine, whole, where);
+  }
+  // `whole` is without `first`.
+  template <class In, class Out, class Combine>
+  requires std::is_invocable_r_v<T, Combine&, T, T>
+  void InclusiveScan(const In& in, Out& out, T first, Combine combine, T& whole,
+                     place where = place::here()) {
     auto begin = [&](T) { return first; };
     scan_behind(in, out, combine, begin, true, where);
+    whole = values_[threads - 1];
   }
   template <class In, class Out, class Combine>
   requires std::is_invocable_r_v<T, Combine&, T, T>
@@ -181,14 +190,17 @@ class BlockScan {
   template <class In, class Out, class Combine>
   requires std::is_invocable_r_v<T, Combine&, T, T>
   void ExclusiveScan(const In& in, Out& out, Combine combine, T& whole, place where = place::here()) {
-    std::remove_const_t<In> all;
+    std::conditional_t<std::is_array_v<In>, std::remove_const_t<In>, T> all;
     InclusiveScan(in, all, combine, whole, where);
     const unsigned thread = thread_of_block();
+    const auto set_first = [&](auto& first) {
+      if (thread > 0) first = values_[thread - 1];
+    };
     if constexpr (std::is_array_v<In>) {
       for (std::size_t i = std::extent_v<In>; --i > 0;) out[i] = all[i - 1];
-      if (thread > 0) out[0] = values_[thread - 1];
+      set_first(out[0]);
     } else {
-      if (thread > 0) out = values_[thread - 1];
+      set_first(out);
     }
   }
   template <class In, class Out>
@@ -300,7 +312,7 @@ class BlockLoad {
 
  public:
   using TempStorage = std::conditional_t<transposes, transposing, direct>;
-  BlockLoad() : BlockLoad(storage_of_its_own<TempStorage>()) {}
+  BlockLoad() : BlockLoad(storage_of_its_own<BlockLoad>()) {}
   explicit BlockLoad(TempStorage& storage) : storage_(&storage) {}
   template <class In>
   void Load(In from, T (&items)[Items], place where = place::here()) {
@@ -337,7 +349,7 @@ class BlockStore {
 
  public:
   using TempStorage = std::conditional_t<transposes, transposing, direct>;
-  BlockStore() : BlockStore(storage_of_its_own<TempStorage>()) {}
+  BlockStore() : BlockStore(storage_of_its_own<BlockStore>()) {}
   explicit BlockStore(TempStorage& storage) : storage_(&storage) {}
   template <class Out>
   void Store(Out to, T (&items)[Items], place where = place::here()) {
@@ -443,10 +455,8 @@ class WarpScan {
   }
   template <class Combine>
   void ExclusiveScan(T value, T& result, T first, Combine combine, place where = place::here()) {
-    T all;
-    InclusiveScan(value, all, combine, where);
-    const T before = tile().shfl_up(all, 1, where);
-    result = tile().thread_rank() == 0 ? first : combine(first, before);
+    T whole;
+    ExclusiveScan(value, result, first, combine, whole, where);
   }
   void InclusiveSum(T value, T& result, place where = place::here()) {
     InclusiveScan(value, result, cub::Sum(), where);
@@ -462,6 +472,32 @@ class WarpScan {
     InclusiveScan(value, all, cub::Sum(), whole, where);
     const T before = tile().shfl_up(all, 1, where);
     result = tile().thread_rank() == 0 ? T{} : before;
+  }
+  // From a first value on, which the whole is without.
+  template <class Combine>
+  requires std::is_invocable_r_v<T, Combine&, T, T>
+  void InclusiveScan(T value, T& result, T first, Combine combine, place where = place::here()) {
+    T whole;
+    InclusiveScan(value, result, first, combine, whole, where);
+  }
+  template <class Combine>
+  requires std::is_invocable_r_v<T, Combine&, T, T>
+  void InclusiveScan(T value, T& result, T first, Combine combine, T& whole, place where = place::here()) {
+    T all;
+    InclusiveScan(value, all, combine, whole, where);
+    result = combine(first, all);
+  }
+  template <class Combine>
+  void ExclusiveScan(T value, T& result, T first, Combine combine, T& whole, place where = place::here()) {
+    T all;
+    InclusiveScan(value, all, combine, whole, where);
+    const T before = tile().shfl_up(all, 1, where);
+    result = tile().thread_rank() == 0 ? first : combine(first, before);
+  }
+  template <class Combine>
+  void Scan(T value, T& inclusive, T& exclusive, T first, Combine combine, place where = place::here()) {
+    ExclusiveScan(value, exclusive, first, combine, where);
+    inclusive = combine(exclusive, value);
   }
   // From none, so that the first lane's result means nothing.
   template <class Combine>

@@ -79,6 +79,15 @@ class exchanged_items {
   void ScatterToStriped(T (&items)[Items], Rank (&ranks)[Items], place where = place::here()) {
     ScatterToStriped(items, items, ranks, where);
   }
+  template <class Rank>
+  void ScatterToStripedGuarded(T (&items)[Items], Rank (&ranks)[Items], place where = place::here()) {
+    ScatterToStripedGuarded(items, items, ranks, where);
+  }
+  template <class Rank, class Flag>
+  void ScatterToStripedFlagged(T (&items)[Items], Rank (&ranks)[Items], Flag (&flags)[Items],
+                               place where = place::here()) {
+    ScatterToStripedFlagged(items, items, ranks, flags, where);
+  }
   // Those with a negative rank, or without a flag, go nowhere.
   template <class Out, class Rank>
   void ScatterToStripedGuarded(const T (&in)[Items], Out (&out)[Items], Rank (&ranks)[Items],
@@ -111,6 +120,7 @@ class exchanged_items {
     }
     group::meet(where);
     for (int i = 0; i < Items; ++i) out[i] = values_[take(i)];
+    if (OfWarp) group::meet(where);
   }
   TempStorage& storage_;
   T* values_;
@@ -121,9 +131,10 @@ class BlockExchange : public exchanged_items<T, SizeX * SizeY * SizeZ, Items, fa
 
  public:
   using base::base;
-  BlockExchange() : base(storage_of_its_own<typename base::TempStorage>()) {}
+  BlockExchange() : base(storage_of_its_own<BlockExchange>()) {}
 };
-template <class T, int Items, int Threads = 32, int = 0>
+enum WarpExchangeAlgorithm { WARP_EXCHANGE_SMEM, WARP_EXCHANGE_SHUFFLE };
+template <class T, int Items, int Threads = 32, WarpExchangeAlgorithm = WARP_EXCHANGE_SMEM>
 class WarpExchange : public exchanged_items<T, Threads, Items, true> {
   using exchanged_items<T, Threads, Items, true>::exchanged_items;
 };
@@ -161,6 +172,7 @@ class sorted_items {
       keys[i] = mine.key;
       values[i] = mine.value;
     }
+    if (OfWarp) group::meet(where);
   }
 
  private:
@@ -176,7 +188,7 @@ class BlockRadixSort : sorted_items<Key, Value, SizeX * SizeY * SizeZ, Items> {
 
  public:
   using typename base::TempStorage;
-  BlockRadixSort() : BlockRadixSort(storage_of_its_own<TempStorage>()) {}
+  BlockRadixSort() : BlockRadixSort(storage_of_its_own<BlockRadixSort>()) {}
   explicit BlockRadixSort(TempStorage& storage) : base(storage) {}
   void Sort(Key (&keys)[Items], Value (&values)[Items], int begin = 0, int end = all_bits,
             place where = place::here()) {
@@ -268,7 +280,7 @@ class BlockMergeSort : public merge_sort<Key, Value, SizeX * SizeY * SizeZ, Item
 
  public:
   using base::base;
-  BlockMergeSort() : base(storage_of_its_own<typename base::TempStorage>()) {}
+  BlockMergeSort() : base(storage_of_its_own<BlockMergeSort>()) {}
 };
 template <class Key, int Items, int Threads = 32, class Value = NullType>
 class WarpMergeSort : public merge_sort<Key, Value, Threads, Items, true> {
@@ -307,7 +319,7 @@ class BlockShuffle : neighbours<T, SizeX * SizeY * SizeZ> {
 
  public:
   using typename base::TempStorage;
-  BlockShuffle() : BlockShuffle(storage_of_its_own<TempStorage>()) {}
+  BlockShuffle() : BlockShuffle(storage_of_its_own<BlockShuffle>()) {}
   explicit BlockShuffle(TempStorage& storage) : base(storage) {}
   // A thread whose partner there is not keeps its result.
   void Offset(T value, T& result, int distance = 1, place where = place::here()) {
@@ -361,7 +373,7 @@ class BlockDiscontinuity : neighbours<T, SizeX * SizeY * SizeZ> {
 
  public:
   using typename base::TempStorage;
-  BlockDiscontinuity() : BlockDiscontinuity(storage_of_its_own<TempStorage>()) {}
+  BlockDiscontinuity() : BlockDiscontinuity(storage_of_its_own<BlockDiscontinuity>()) {}
   explicit BlockDiscontinuity(TempStorage& storage) : base(storage) {}
   template <int Items, class Flag, class Differ>
   void FlagHeads(Flag (&heads)[Items], T (&items)[Items], Differ differ, place where = place::here()) {
@@ -438,7 +450,7 @@ class BlockAdjacentDifference : neighbours<T, SizeX * SizeY * SizeZ> {
 
  public:
   using typename base::TempStorage;
-  BlockAdjacentDifference() : BlockAdjacentDifference(storage_of_its_own<TempStorage>()) {}
+  BlockAdjacentDifference() : BlockAdjacentDifference(storage_of_its_own<BlockAdjacentDifference>()) {}
   explicit BlockAdjacentDifference(TempStorage& storage) : base(storage) {}
   template <int Items, class Out, class Combine>
   void SubtractLeft(T (&items)[Items], Out (&results)[Items], Combine combine, place where = place::here()) {
@@ -461,12 +473,12 @@ class BlockAdjacentDifference : neighbours<T, SizeX * SizeY * SizeZ> {
   }
   template <int Items, class Out, class Combine>
   void SubtractRight(T (&items)[Items], Out (&results)[Items], Combine combine, place where = place::here()) {
-    right(items, results, combine, threads * Items, nullptr, where);
+    right(items, results, combine, threads * Items + 1, nullptr, where);
   }
   template <int Items, class Out, class Combine>
   void SubtractRight(T (&items)[Items], Out (&results)[Items], Combine combine, T behind,
                      place where = place::here()) {
-    right(items, results, combine, threads * Items, &behind, where);
+    right(items, results, combine, threads * Items + 1, &behind, where);
   }
   template <int Items, class Out, class Combine>
   void SubtractRightPartialTile(T (&items)[Items], Out (&results)[Items], Combine combine, int count,
@@ -493,10 +505,8 @@ class BlockAdjacentDifference : neighbours<T, SizeX * SizeY * SizeZ> {
     this->look(items, where, [&](const T*, const T* behind) {
       if (behind == nullptr) behind = behind_all;
       for (int i = 0; i < Items; ++i) {
-        const int index = static_cast<int>(thread_of_block()) * Items + i;
         const T* const other = i < Items - 1 ? &items[i + 1] : behind;
-        const bool is_last = index >= count - 1 && !(index == threads * Items - 1 && behind_all != nullptr);
-        const bool both = !is_last && other != nullptr;
+        const bool both = static_cast<int>(thread_of_block()) * Items + i < count - 1 && other != nullptr;
         results[i] = both ? static_cast<Out>(combine(items[i], *other)) : static_cast<Out>(items[i]);
       }
     });
@@ -507,14 +517,15 @@ class BlockAdjacentDifference : neighbours<T, SizeX * SizeY * SizeZ> {
 
 enum BlockHistogramAlgorithm { BLOCK_HISTO_SORT, BLOCK_HISTO_ATOMIC };
 
-template <class T, int SizeX, int Items, int Bins, BlockHistogramAlgorithm = BLOCK_HISTO_SORT, int SizeY = 1,
-          int SizeZ = 1>
+template <class T, int SizeX, int Items, int Bins, BlockHistogramAlgorithm Algorithm = BLOCK_HISTO_SORT,
+          int SizeY = 1, int SizeZ = 1>
 class BlockHistogram {
   static constexpr int threads = SizeX * SizeY * SizeZ;
+  static constexpr bool is_atomic = Algorithm == BLOCK_HISTO_ATOMIC;
 
  public:
-  using TempStorage = shared_values<T, threads * Items>;
-  BlockHistogram() : BlockHistogram(storage_of_its_own<TempStorage>()) {}
+  using TempStorage = shared_values<T, is_atomic ? 1 : threads * Items>;
+  BlockHistogram() : BlockHistogram(storage_of_its_own<BlockHistogram>()) {}
   explicit BlockHistogram(TempStorage& storage) : storage_(storage) {}
   template <class Counter>
   void InitHistogram(Counter* histogram) {
@@ -523,12 +534,16 @@ class BlockHistogram {
   // Adds to what is there.
   template <class Counter>
   void Composite(T (&items)[Items], Counter* histogram, place where = place::here()) {
-    const lab::emulator::collective_use use(storage_.use, false, where);
-    T* const all = storage_.values();
-    const unsigned thread = thread_of_block();
-    for (int i = 0; i < Items; ++i) all[static_cast<int>(thread) * Items + i] = items[i];
-    lab::emulator::wait_at_barrier(false, where);
-    for (int i = 0; thread == 0 && i < threads * Items; ++i) ++histogram[all[i]];
+    if constexpr (is_atomic) {
+      for (int i = 0; i < Items; ++i) atomicAdd(&histogram[items[i]], Counter{1});
+    } else {
+      const lab::emulator::collective_use use(storage_.use, false, where);
+      T* const all = storage_.values();
+      const int thread = static_cast<int>(thread_of_block());
+      for (int i = 0; i < Items; ++i) all[thread * Items + i] = items[i];
+      lab::emulator::wait_at_barrier(false, where);
+      for (int i = 0; thread == 0 && i < threads * Items; ++i) ++histogram[all[i]];
+    }
   }
   template <class Counter>
   void Histogram(T (&items)[Items], Counter* histogram, place where = place::here()) {

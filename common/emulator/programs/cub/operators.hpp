@@ -3,7 +3,6 @@
 
 // CUB's own headers include these, so programs use what they declare.
 #include <atomic>
-#include <bit>
 #include <cassert>
 #include <cfloat>
 #include <cstring>
@@ -84,7 +83,8 @@ struct by_bits {
   template <class Key>
   bool operator()(const Key& a, const Key& b) const {
     const Key &first = down ? b : a, &second = down ? a : b;
-    if constexpr (sizeof(Key) <= 8 && std::has_single_bit(sizeof(Key)) && std::is_trivially_copyable_v<Key>) {
+    // Of classes the numbers of 16 bits, which turn into a float, are meant.
+    if constexpr (std::is_arithmetic_v<Key> || (sizeof(Key) == 2 && std::is_convertible_v<Key, float>)) {
       return bits_of(first) < bits_of(second);
     } else {
       return first < second;
@@ -97,7 +97,8 @@ struct by_bits {
     typename Traits<Key>::UnsignedBits own;
     std::memcpy(&own, &key, sizeof key);
     if (!std::is_integral_v<Key> && own == Traits<Key>::sign) own = 0;
-    const unsigned long long bits = Traits<Key>::TwiddleIn(own) >> begin;
+    if (end <= begin) return 0;
+    const unsigned long long bits = static_cast<unsigned long long>(Traits<Key>::TwiddleIn(own)) >> begin;
     return end - begin >= 64 ? bits : bits & ((1ull << (end - begin)) - 1);
   }
 };
