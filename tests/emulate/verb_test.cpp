@@ -661,12 +661,12 @@ TEST_CASE("what cannot be compiled is refused with its line, and leaves nothing 
       "}\n");
   expect(emulate({source}), 2, {"bad.cu:3: this inline PTX is not emulated"});
   put(source,
-      "#include <cub/cub.cuh>\n__global__ void k() {\n  cub::BlockHistogram<int, 32, 1, 8> h;\n  "
+      "#include <cub/cub.cuh>\n__global__ void k() {\n  cub::BlockRadixRank<32, 4, false> r;\n  "
       "cub::DeviceNone::Sum();\n"
       "}\nint main() { k<<<1, 1>>>(); cuMemGetAddressRange(nullptr, nullptr, 0); }\n");
   expect(emulate({source}), 2,
          {"bad.cu:3", "the emulator does not know cuMemGetAddressRange: ",
-          "the emulator does not know cub::BlockHistogram: it is misspelled, or not in docs/emulate.md",
+          "the emulator does not know cub::BlockRadixRank: it is misspelled, or not in docs/emulate.md",
           "the emulator does not know cub::DeviceNone: "});
   put(source,
       "#include <cooperative_groups/scan.h>\nnamespace cg = cooperative_groups;\n__global__ void k(int* x) "
