@@ -412,7 +412,19 @@ __global__ void part_of_a_warp(int* counts) {
   unsigned char bins[2] = {1, 3};
   Bins().Composite(bins, counts);  // of all blocks
 }
+__global__ void fewer_than_a_warp() {
+  __shared__ cub::WarpScan<int>::TempStorage scan;
+  const int lane = threadIdx.x;
+  int result, inclusive;
+  cub::WarpScan<int>(scan).ExclusiveSum(lane, result);
+  SAME(result, lane * (lane - 1) / 2);
+  cub::WarpScan<int>(scan).InclusiveScan(lane, result, 7, cub::Sum());
+  SAME(result, 7 + lane * (lane + 1) / 2);
+  cub::WarpScan<int>(scan).Scan(lane, inclusive, result, 7, cub::Sum());
+  SAME(result, 7 + lane * (lane - 1) / 2); SAME(inclusive, result + lane);
+}
 int main() {
+  fewer_than_a_warp<<<1, 20>>>();
   block<<<2, threads>>>();
   warps<<<1, 64>>>();
   int* counts; cudaMalloc(&counts, 16); cudaMemset(counts, 0, 16);

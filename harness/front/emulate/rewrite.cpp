@@ -1725,8 +1725,7 @@ class rewriter {
     return words.contains(tokens_[at].text);
   }
 
-  // Whether this `<` or `>` compares or shifts: in front of template arguments stands a name, or a lambda's
-  // [].
+  // Whether this `<` or `>` compares or shifts: template arguments stand behind a name, or a lambda's [].
   [[nodiscard]] bool is_operator(std::size_t at) const {
     const auto touches = [&](std::string_view text) {
       return is(at + 1, text) && end_of(at) == tokens_[at + 1].offset;

@@ -455,8 +455,8 @@ class WarpScan {
   }
   template <class Combine>
   void ExclusiveScan(T value, T& result, T first, Combine combine, place where = place::here()) {
-    T whole;
-    ExclusiveScan(value, result, first, combine, whole, where);
+    T all;
+    Scan(value, all, result, first, combine, where);
   }
   void InclusiveSum(T value, T& result, place where = place::here()) {
     InclusiveScan(value, result, cub::Sum(), where);
@@ -468,36 +468,32 @@ class WarpScan {
     ExclusiveScan(value, result, T{}, cub::Sum(), where);
   }
   void ExclusiveSum(T value, T& result, T& whole, place where = place::here()) {
-    T all;
-    InclusiveScan(value, all, cub::Sum(), whole, where);
-    const T before = tile().shfl_up(all, 1, where);
-    result = tile().thread_rank() == 0 ? T{} : before;
+    ExclusiveScan(value, result, cub::Sum(), whole, where);
+    if (tile().thread_rank() == 0) result = T{};
   }
   // From a first value on, which the whole is without.
   template <class Combine>
   requires std::is_invocable_r_v<T, Combine&, T, T>
   void InclusiveScan(T value, T& result, T first, Combine combine, place where = place::here()) {
-    T whole;
-    InclusiveScan(value, result, first, combine, whole, where);
+    InclusiveScan(value, result, combine, where);
+    result = combine(first, result);
   }
   template <class Combine>
   requires std::is_invocable_r_v<T, Combine&, T, T>
   void InclusiveScan(T value, T& result, T first, Combine combine, T& whole, place where = place::here()) {
-    T all;
-    InclusiveScan(value, all, combine, whole, where);
-    result = combine(first, all);
+    InclusiveScan(value, result, combine, whole, where);
+    result = combine(first, result);
   }
   template <class Combine>
   void ExclusiveScan(T value, T& result, T first, Combine combine, T& whole, place where = place::here()) {
-    T all;
-    InclusiveScan(value, all, combine, whole, where);
-    const T before = tile().shfl_up(all, 1, where);
-    result = tile().thread_rank() == 0 ? first : combine(first, before);
+    ExclusiveScan(value, result, combine, whole, where);
+    result = tile().thread_rank() == 0 ? first : combine(first, result);
   }
   template <class Combine>
   void Scan(T value, T& inclusive, T& exclusive, T first, Combine combine, place where = place::here()) {
-    ExclusiveScan(value, exclusive, first, combine, where);
-    inclusive = combine(exclusive, value);
+    Scan(value, inclusive, exclusive, combine, where);
+    exclusive = tile().thread_rank() == 0 ? first : combine(first, exclusive);
+    inclusive = combine(first, inclusive);
   }
   // From none, so that the first lane's result means nothing.
   template <class Combine>
